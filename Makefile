@@ -50,8 +50,9 @@ test:
 test-kernel: .venv/.dev
 	$(pytest) tests/kernel tests/boundaries $(with_clusters:%=--ignore=%)
 
+# Tests of a file share their cluster.
 test-cluster: .venv/.dev
-	$(pytest) $(with_clusters) tests/contract
+	$(pytest) --dist=loadfile $(with_clusters) tests/contract
 
 # A command of its own: the fixtures of pytest-jupyter clash with asyncio plugins.
 test-proxy: .venv/.dev

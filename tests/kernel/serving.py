@@ -24,8 +24,8 @@ from tests.kernel.store.batches import tables_of
 T = TypeVar("T")
 TOKEN = "only-for-tests-" + "x" * 32
 NOW = 1_795_180_000.0
-LIMIT_S = 60.0
-WAIT_S = 30.0
+LIMIT_S = 100.0
+WAIT_S = 45.0
 """Of a condition that is met at once, but for a machine that is busy with other things."""
 
 
@@ -41,12 +41,17 @@ def run(coroutine: Coroutine[Any, Any, T], limit_s: float = LIMIT_S) -> T:
     return asyncio.run(limited())
 
 
-async def until(condition: Callable[[], object], what: str, limit_s: float = WAIT_S) -> None:
-    """Wait for a condition on the running loop."""
+async def until(
+    condition: Callable[[], Any],  # of any truth
+    what: str = "it never comes",
+    limit_s: float = WAIT_S,
+) -> Any:
+    """Wait until a condition returns something true on the running loop, and return that."""
     deadline = time.monotonic() + limit_s
-    while not condition():
+    while not (value := condition()):
         assert time.monotonic() < deadline, what
         await asyncio.sleep(0.01)
+    return value
 
 
 def wait_until(condition: Callable[[], object], what: str, limit_s: float = WAIT_S) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -17,41 +17,43 @@ import distributed
 import numpy as np
 import pytest
 from bokeh.resources import CDN
-from distributed import Client, LocalCluster, wait
+from distributed import Client, wait
 
 import dask_diag_lab
 from dask_diag_lab import get_task_stream
-from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.task_rows import key_of
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.views.stream.rows import PAGE_ROWS
 from tests.kernel.capture.saved import plots
-from tests.kernel.serving import run, wait_until
+from tests.kernel.serving import LIMIT_S, run, wait_until
+from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
-pytestmark = [
-    pytest.mark.usefixtures("runtime_dir"),
-    pytest.mark.filterwarnings(
-        r"ignore:Exception ignored in. <socket\.socket:pytest.PytestUnraisableExceptionWarning"
-    ),
-    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
-]
+pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
 
 
-def small_cluster(**more: Any) -> LocalCluster:
-    given: dict[str, Any] = {"n_workers": 2, "threads_per_worker": 2, "processes": False, **more}
-    return LocalCluster(dashboard_address=":0", protocol="tcp://", **given)
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with small_cluster(n_workers=2) as cluster, Client(cluster) as made:
+        assert dask_diag_lab.attach(made).url  # its record is not in the folder of a test
+        yield made
 
 
 @pytest.fixture
-def client() -> Iterator[Client]:
-    with small_cluster() as cluster:
-        with Client(cluster) as made:
-            yield made
-            diagnostics = dask_diag_lab.attach(made)
-        wait_until(lambda: diagnostics.is_closed, "it outlives its client")
+def new_client() -> Iterator[Client]:
+    with small_cluster(n_workers=2) as cluster, Client(cluster) as made:
+        yield made
+
+
+N_THREADS = PAGE_ROWS + 20
+ALL_THREADS = threading.Barrier(N_THREADS)
 
 
 def inc(x: int) -> int:
     return x + 1
+
+
+def meet(_: int) -> None:
+    """Take each thread once: the workers are in this process."""
+    ALL_THREADS.wait(LIMIT_S)
 
 
 def fail() -> None:
@@ -91,19 +93,8 @@ def test_it_tells_what_the_engine_tells(client: Client) -> None:
     assert "transfer" in {a["action"] for row in ours.data for a in row["startstops"]}
 
 
-def test_long_captures_are_copied_bit_by_bit(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(task_rows, "ROWS_AT_ONCE", 7)
-    with get_task_stream() as ts:
-        futures = client.map(inc, range(50), pure=False)
-        wait(futures)
-    actions = [[action["action"] for action in row["startstops"]] for row in ts.data]
-    assert [names.count("compute") for names in actions] == [1] * 50
-    assert keys(ts.data) == {future.key for future in futures}
-
-
-def test_a_call_returns_what_the_engine_returns(client: Client) -> None:
+def test_a_call_returns_what_the_engine_returns(new_client: Client) -> None:
+    client = new_client
     client.get_task_stream()  # it records from its first call on
     assert get_task_stream(start=0) == []
     x = da.random.default_rng(1).random((100, 100), chunks=(50, 50))
@@ -134,18 +125,14 @@ def test_a_call_draws_and_saves(client: Client, tmp_path: Path) -> None:
     assert "task-stream" in plots((tmp_path / "a.html").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(
-    ("start", "error"), [("soon", ValueError), ("5 parsecs", KeyError), ([1], TypeError)]
-)
-def test_a_start_that_is_no_time_is_refused(
-    client: Client, start: Any, error: type[Exception]
-) -> None:
-    with pytest.raises(error):
-        get_task_stream(client, start=start)
+def test_a_start_that_is_no_time_is_refused(client: Client) -> None:
+    wrong: dict[Any, type[Exception]] = {"soon": ValueError, "5 parsecs": KeyError, (1,): TypeError}
+    for start, error in wrong.items():
+        with pytest.raises(error):
+            get_task_stream(client, start=start)
 
 
 def test_the_figure_is_the_task_stream_of_the_block(client: Client) -> None:
-    wait(client.map(inc, range(5), pure=False))
     with get_task_stream(plot=True) as ts:
         wait([*client.map(inc, range(40), pure=False), client.submit(fail)])
     assert ts.figure is not None
@@ -172,28 +159,17 @@ def tasks_drawn(figure: Any) -> int:
     return sum(int(count) for kind, count in pairs if kind == Kind.COMPUTE)
 
 
-def test_a_saved_page_needs_no_network(client: Client, tmp_path: Path) -> None:
-    path = tmp_path / "stream <1>.html"
-    with get_task_stream(plot="save", filename=str(path)) as ts:
-        wait(client.map(inc, range(10), pure=False))
-    page = path.read_text(encoding="utf-8")
-    assert ts.figure is not None
-    assert not re.search(r'(?:src|href)="(?!data:)', page)
-    assert str(ts.data[0]["key"]) in json.dumps(plots(page)["task-stream"])
-    assert len(page) < 1_000_000
-
-
 def test_a_saved_page_has_all_threads_and_keys_which_nobody_can_fetch(tmp_path: Path) -> None:
     path = str(tmp_path / "stream.html")
     with (
-        small_cluster(n_workers=1, threads_per_worker=300) as cluster,
+        small_cluster(threads_per_worker=N_THREADS) as cluster,
         Client(cluster) as client,
         get_task_stream(plot="save", filename=path) as ts,
     ):
-        wait(client.map(time.sleep, [1] * 300, pure=False))
-        wait(client.map(inc, range(900), pure=False))
-    assert len({row["thread"] for row in ts.data}) == 300
-    assert tasks_drawn(ts.figure) == 1200
+        wait(client.map(meet, range(N_THREADS), pure=False))
+        wait(client.map(inc, range(N_THREADS), pure=False))
+    assert len({row["thread"] for row in ts.data}) == N_THREADS
+    assert tasks_drawn(ts.figure) == 2 * N_THREADS
     stream = json.dumps(plots(Path(path).read_text(encoding="utf-8"))["task-stream"])
     assert all(row["key"] in stream for row in ts.data)
 
@@ -256,25 +232,9 @@ def test_other_plots_are_refused() -> None:
         get_task_stream(plot="show")  # type: ignore[arg-type]  # what is wrong with it
 
 
-@pytest.mark.parametrize(
-    "key",
-    [
-        "inc-1",
-        ("x-1", 0, 2),
-        ("a b", "c'd"),
-        (("n", 1), 2.5),
-        "(not a tuple)",
-        "('cut…",
-        ("x", np.int64(3)),
-    ],
-)
-def test_keys_come_back_from_their_text(key: Any) -> None:
-    text = str(key)
-    is_plain = "np." not in text
-    assert key_of(text) == (key if is_plain else text)
+def test_actions_given_up_meanwhile_are_counted(new_client: Client) -> None:
+    client = new_client
 
-
-def test_actions_given_up_meanwhile_are_counted(client: Client) -> None:
     def story() -> None:
         with stream:
             wait(client.map(inc, range(1100), pure=False))
@@ -286,4 +246,4 @@ def test_actions_given_up_meanwhile_are_counted(client: Client) -> None:
     assert stream.lost >= 100
     kept = sum(len(row["startstops"]) for row in stream.data)
     # An action for each task, and one more where a busy machine took 5 ms.
-    assert 1100 <= kept + stream.lost < 1.2 * 1100
+    assert 1100 <= kept + stream.lost <= 2 * 1100

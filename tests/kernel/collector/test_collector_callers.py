@@ -7,7 +7,8 @@ from typing import Any
 from dask_diag_lab.collector import ASK, LEAVE, PULL, TASK
 from dask_diag_lab.collector.plugin import MAX_SUBSCRIBERS
 from dask_diag_lab.transport.link import Link, RefusedError
-from tests.kernel.transport.live_cluster import cluster, feeding, until
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import cluster, feeding
 
 
 def inc(x: int) -> int:

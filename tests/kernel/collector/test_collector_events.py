@@ -11,16 +11,8 @@ from dask_diag_lab.collector.events import EventLog
 from dask_diag_lab.schema import EVENTS
 from dask_diag_lab.schema.columns import decoded
 from dask_diag_lab.store.events import KINDS
-from tests.kernel.transport.live_cluster import (
-    cluster,
-    feeding,
-    registered,
-    until,
-)
-
-
-def inc(x: int) -> int:
-    return x + 1
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import cluster, feeding
 
 
 async def test_pausing_and_going_on_are_events_and_closing_a_paused_worker_is_no_resuming() -> None:
@@ -37,33 +29,6 @@ async def test_pausing_and_going_on_are_events_and_closing_a_paused_worker_is_no
         await until(lambda: seen.happened("worker-removed"))
         assert seen.happened("worker-resumed") == [{"worker": a.address}]
         assert {kind for _, kind, _ in seen.events} <= set(KINDS)
-
-
-async def test_retiring_workers_is_reported_from_request_to_end() -> None:
-    async with cluster(2) as (s, (a, _), c), feeding(s.address) as (_, seen):
-        await until(lambda: seen.batches)
-        future = c.submit(inc, 1, workers=[a.address])
-        await future
-        await c.retire_workers([a.address])
-        await until(lambda: seen.happened("worker-removed"))
-        await until(lambda: seen.happened("workers-retired"))
-        assert seen.happened("worker-closing") == [{"worker": a.address}]
-        assert seen.happened("workers-retired") == [{"count": 1}]
-        (removed,) = seen.happened("worker-removed")
-        assert (removed["worker"], removed["cause"]) == (a.address, "it was retired")
-
-
-async def test_messages_that_users_log_do_not_disturb_the_collector() -> None:
-    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-        messages: list[Any] = [(), 7, "confirm", ("confirm",), ["confirm"], {"action": []}]
-        for topic in ("stealing", "all", "mine"):
-            for message in messages:
-                s.log_event(topic, message)
-        assert await c.submit(inc, 1) == 2
-        await until(lambda: "inc" in seen.prefixes)
-        plugin = registered(s)
-        assert plugin is not None
-        assert not plugin._error
 
 
 def events_of(log: EventLog) -> list[tuple[float, str, dict[str, Any]]]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-import pytest
-
-from dask_diag_lab.collector import graph
 from dask_diag_lab.schema import GRAPH, STATES
-from tests.kernel.transport.live_cluster import cluster, feeding, registered, until
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import cluster, feeding
 
 MEMORY = STATES.index("memory")
 
@@ -57,38 +54,3 @@ async def test_graph_keeps_up_with_tasks_that_come_and_go_between_pulls() -> Non
         kept = c.submit(inc, 1, key="kept")
         await kept
         await until(lambda: [n[0] for n in seen.nodes.values()] == ["kept"])
-
-
-async def test_a_graph_costs_nothing_until_somebody_wants_it_and_soon_after(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(graph.GraphLog.__init__, "__defaults__", (graph.MAX_TASKS, 0.5))
-
-    def followed(plugin: Any) -> bool:  # the collector
-        return bool(plugin._graph._tasks or plugin._graph.touched)
-
-    async with cluster() as (s, _, c), feeding(s.address) as (feed, seen):
-        kept = c.submit(inc, 1, key="kept")
-        await kept
-        await until(lambda: "kept" in seen.prefixes)
-        plugin = registered(s)
-        assert not followed(plugin)
-        assert all(batch.graph is None for batch in seen.batches)
-        feed.watch(True, frozenset({GRAPH}))
-        await until(lambda: list(seen.node_states.values()) == [MEMORY])
-        assert next(b.graph for b in seen.batches if b.graph is not None).is_snapshot
-        (number,) = seen.nodes
-        feed.watch(True)
-        other = c.submit(inc, 2, key="other")
-        await other
-        feed.watch(True, frozenset({GRAPH}))
-        await until(lambda: len(seen.nodes) == 2)
-        assert number in seen.nodes, "the same node: somebody looked away for a moment"
-        feed.watch(True)
-        end = time.monotonic() + 1
-        await until(lambda: time.monotonic() > end)
-        await c.submit(inc, 5)
-        await until(lambda: not followed(plugin))
-        feed.watch(True, frozenset({GRAPH}))
-        await until(lambda: number not in seen.nodes and len(seen.nodes) == 2)
-        del kept, other

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle, system_since
+from dask_diag_lab.collector.extras import Extras, Shuffles, system_since
 from dask_diag_lab.collector.wire import Answer
 from dask_diag_lab.schema import EXTRA_NAMES, TABLES
 from dask_diag_lab.schema.columns import decoded
-from tests.kernel.transport.live_cluster import cluster, feeding, until
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import cluster, feeding
 
 
 def rows_of(name: str, answer: Answer) -> list[tuple[Any, ...]]:  # types differ
@@ -31,7 +32,7 @@ async def test_an_extra_is_brought_when_somebody_wants_it_and_at_once() -> None:
     ):
         await until(lambda: seen.batches)
         feed.watch(False, frozenset({"counters"}))
-        await until(lambda: seen.extras["counters"].is_known, deadline_s=30)
+        await until(lambda: seen.extras["counters"].is_known)
         assert EXTRA_NAMES & {n for b in seen.batches for n in b.tables} == {"counters"}
 
 
@@ -76,17 +77,3 @@ def test_what_a_shuffle_moves_between_two_heartbeats_is_a_row() -> None:
     second = shuffles.transfers_since(first[1])
     assert rows_of("shuffle-transfers", second) == [(7.0, "id", "w", 200.0, 0.0)]
     assert shuffles.transfers_since(second[1]) == (None, second[1])
-
-
-def test_a_costly_refresh_takes_no_more_than_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = [100.0]
-    monkeypatch.setattr("time.perf_counter", lambda: now[0])
-    monkeypatch.setattr("time.thread_time", lambda: now[0])
-    throttle = Throttle(0.2)
-    assert throttle.is_due()
-    with throttle.measured():
-        now[0] += 0.05
-    now[0] += 4.9
-    assert not throttle.is_due()
-    now[0] += 0.2
-    assert throttle.is_due()

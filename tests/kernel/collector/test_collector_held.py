@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from distributed import Worker, span
+from distributed import Worker
 
 from dask_diag_lab.schema import STATES
-from tests.kernel.transport.live_cluster import DEADLINE_S, cluster, feeding, until
+from tests.kernel.serving import WAIT_S, until
+from tests.kernel.transport.live_cluster import cluster, feeding
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -63,7 +64,7 @@ def states(seen: Seen, name: str) -> dict[str, int]:
 
 async def equal(c: Any, seen: Seen) -> dict[str, int]:
     """Wait until prefixes and groups are told as they are; return the bytes of each prefix."""
-    end = time.monotonic() + DEADLINE_S
+    end = time.monotonic() + WAIT_S
     while True:
         real = await c.run_on_scheduler(_in_memory)
         if (reported(seen.prefixes), reported(seen.groups)) == (real["prefixes"], real["groups"]):
@@ -80,10 +81,6 @@ async def watched(n_workers: int = 1, **options: Any) -> AsyncIterator[tuple[Any
         feeding(s.address) as (_, seen),
     ):
         yield s, workers, c, seen
-
-
-def sum_in_memory(s: Any) -> int:
-    return sum(ts.nbytes for ts in s.tasks.values() if ts.state == "memory")
 
 
 async def worker_of(s: Any, key: str, workers: list[Any]) -> Any:
@@ -120,23 +117,6 @@ async def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_
         assert await equal(c, seen) == {"grown": 2000}
 
 
-async def test_scattered_data_counts_and_does_so_in_a_group_that_is_computed_again() -> None:
-    async with watched(2) as (s, workers, c, seen):
-        computed = c.submit(block, 3000, key=("mixed-1", 0))
-        await computed
-        home = await worker_of(s, computed.key, workers)
-        (other,) = (w for w in workers if w is not home)
-        data = await c.scatter({("mixed-1", 1): bytes(50_000)}, workers=[other.address])
-        assert await equal(c, seen) == {"mixed": 53_000}
-        await home.close()
-        await until(lambda: len(s.workers) == 1)
-        await computed
-        assert await equal(c, seen) == {"mixed": 53_000}
-        data.clear()
-        await until(lambda: states(seen, "mixed")["memory"] == 1)
-        assert await equal(c, seen) == {"mixed": 3000}
-
-
 async def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
     async with watched() as (s, (w,), c, seen):
         future = c.submit(fail_later, tmp_path / "ran", key="fragile-1")
@@ -148,41 +128,3 @@ async def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> N
             await until(lambda: states(seen, "fragile")["erred"] == 1)
             await kept
             assert set(await equal(c, seen)) == {"kept"}
-
-
-async def test_a_late_client_gets_the_same_answer_where_results_are_of_one_size(
-    tmp_path: Any,
-) -> None:
-    async with cluster(2) as (s, workers, c):
-        futures = [c.submit(block, 1000, key=("block-1", i)) for i in range(10)]
-        await c.gather(futures)
-        del futures[5:]
-        lost = c.submit(grown, 1000, tmp_path / "grown", key="grown-1")
-        await lost
-        await until(lambda: len(s.tasks) == 6)
-        async with feeding(s.address) as (_, seen):
-            await equal(c, seen)
-            await (await worker_of(s, "grown-1", workers)).close()
-            await until(lambda: len(s.workers) == 1)
-            await c.gather([*futures, lost])
-            assert await equal(c, seen) == {"block": 5000, "grown": 2000}
-            del futures[2:]
-            await until(lambda: states(seen, "block")["memory"] == 2)
-            await equal(c, seen)
-
-
-async def test_a_span_has_the_bytes_of_its_groups_in_memory() -> None:
-    async with cluster() as (s, _, c), feeding(s.address, wanted=["spans"]) as (_, seen):
-        with span("outer"), span("inner"):
-            futures = c.map(block, [1000 * i for i in range(1, 5)], key="block")
-        await c.gather(futures)
-
-        def sizes() -> list[int]:
-            return [row["nbytes"] for row in seen.extra("spans")][-2:]
-
-        await until(lambda: sizes() == [sum_in_memory(s)] * 2)
-        whole = sum_in_memory(s)
-        del futures[2:]
-        await until(lambda: sizes() == [sum_in_memory(s)] * 2 and sizes()[0] < whole)
-        futures.clear()
-        await until(lambda: sizes() == [0, 0])

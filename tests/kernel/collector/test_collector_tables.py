@@ -5,18 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
-
 from dask_diag_lab.collector.tasks import TaskTables
-from dask_diag_lab.schema import PREFIXES, STATES
+from dask_diag_lab.schema import PREFIXES
 from dask_diag_lab.schema.columns import decoded
-from tests.kernel.transport.live_cluster import (
-    cluster,
-    connected,
-    feeding,
-    states,
-    until,
-)
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import cluster, feeding, states
 
 
 def inc(x: int) -> int:
@@ -30,34 +23,6 @@ def wait_for(path: Any) -> None:
 
 def counts(prefix: Any) -> Any:  # its keys are typed as literals
     return prefix.states
-
-
-async def test_prefix_counts_equal_those_of_the_scheduler_and_forgotten_ones_add_up() -> None:
-    async with cluster(2) as (s, _, c):
-        await c.gather(c.map(inc, range(100, 150)))  # forgotten before anybody looked
-        await until(lambda: not s.tasks)
-        async with feeding(s.address) as (_, seen):
-            xs = c.map(inc, range(40))
-            total = c.submit(sum, xs)
-            assert await total == sum(range(1, 41))
-
-            def is_equal() -> bool:
-                return set(seen.prefixes) >= {"inc", "sum"} and all(
-                    states(seen.prefixes[name])[state] == counts(prefix)[state]
-                    for name, prefix in s.task_prefixes.items()
-                    for state in STATES[:-1]
-                )
-
-            await until(is_equal)
-            assert states(seen.prefixes["inc"])["memory"] == 40
-            assert seen.prefixes["inc"]["nbytes"] == 40 * 28
-            assert seen.prefixes["sum"]["duration"] > 0
-            del xs, total
-            await until(lambda: not s.tasks)
-            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 40)
-            await c.gather(c.map(inc, range(200, 210)))
-            await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 50)
-            assert all(row["is_ended"] for row in seen.groups.values())
 
 
 async def test_tasks_cancelled_before_they_ran_are_not_counted_as_done(tmp_path: Any) -> None:
@@ -76,29 +41,6 @@ async def test_tasks_cancelled_before_they_ran_are_not_counted_as_done(tmp_path:
         await until(lambda: not any(list(states(seen.prefixes["wait_for"]).values())[:-1]))
         # Those that a thread had begun may have come to their end before they were cancelled.
         assert states(seen.prefixes["wait_for"])["forgotten"] <= 2
-
-
-@pytest.mark.slow
-async def test_counts_survive_a_restart_of_the_cluster() -> None:
-    async with cluster(1, nanny=True) as (s, _, c), feeding(s.address) as (_, seen):
-        xs = c.map(inc, range(7))
-        await c.gather(xs)
-        before = set(s.workers)
-        await c.restart()
-        assert "inc" not in s.task_prefixes
-        await until(lambda: seen.happened("restart"))
-        await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 7)
-        assert sum(seen.prefixes["inc"]["states"]) == 7
-        assert seen.prefixes["inc"]["nbytes"] == 0
-        assert sum(seen.groups["inc"]["states"]) == 7
-        await until(lambda: set(seen.workers) == set(s.workers) != before)
-        causes = {e["cause"] for e in seen.happened("worker-removed")}
-        assert causes == {"the cluster was restarted"}
-        assert not seen.happened("worker-killed")
-        await c.gather(c.map(inc, range(100, 103)))
-        await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 10)
-        await until(lambda: states(seen.groups["inc"])["forgotten"] == 10)
-        assert len({b.epoch for b in seen.batches}) == 1
 
 
 async def test_scattered_data_is_counted_although_it_makes_no_transition() -> None:
@@ -123,19 +65,6 @@ async def test_too_many_prefixes_are_summed_up_and_groups_are_bounded() -> None:
         assert columns["states"].sum(axis=1).tolist() == [1] * 5 + [15]
         assert len(tables.groups) == 5
         del futures
-
-
-async def test_events_name_clients_and_count_graphs() -> None:
-    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
-        await until(lambda: seen.batches)
-        futures = [c.submit(inc, i, pure=False) for i in range(50)]
-        await c.gather(futures)
-        await until(lambda: sum(e["tasks"] for e in seen.happened("update-graph")) == 50)
-        assert sum(e["graphs"] for e in seen.happened("update-graph")) <= 50
-        async with connected(s.address) as other:
-            await until(lambda: {"client": other.id} in seen.happened("client-added"))
-            name = other.id
-        await until(lambda: {"client": name} in seen.happened("client-removed"))
 
 
 async def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:

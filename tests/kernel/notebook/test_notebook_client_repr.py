@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-import socket
 from collections.abc import Iterator
-from typing import Any
 
-import dask
 import pytest
 from distributed import Client
 from IPython.core.formatters import DisplayFormatter
@@ -63,27 +60,15 @@ def test_what_dask_leaves_blank_is_filled(formatter: DisplayFormatter, client: C
     kept.release()
 
 
-@pytest.mark.parametrize("is_own", [True, False], ids=["its own cluster", "an address"])
 def test_an_asynchronous_client_shows_its_workers(
-    formatter: DisplayFormatter, is_own: bool
+    formatter: DisplayFormatter, client: Client
 ) -> None:
     async def show() -> str:
-        async with (
-            small_cluster(asynchronous=True) as cluster,
-            Client(cluster, asynchronous=True, set_as_default=False) as client,
-        ):
-            return shown(formatter, client)
+        address = client.scheduler_info()["address"]
+        async with Client(address, asynchronous=True, set_as_default=False) as other:
+            return shown(formatter, other)
 
-    async def show_other(address: str) -> str:
-        async with Client(address, asynchronous=True, set_as_default=False) as client:
-            return shown(formatter, client)
-
-    if is_own:
-        page = asyncio.run(show())
-    else:
-        with small_cluster() as cluster:
-            page = asyncio.run(show_other(cluster.scheduler_address))
-    assert cells(page)["Threads"] == "2"
+    assert cells(asyncio.run(show()))["Threads"] == "2"
 
 
 def test_buttons_name_the_dashboard_and_nothing_in_it_opens_it(
@@ -124,54 +109,7 @@ def test_it_says_from_where_dask_s_own_link_opens() -> None:
     assert not reach("/user/me/proxy/8787/status", is_on_hub=True)
 
 
-def test_a_link_that_cannot_be_made_is_said_to_be_none(
-    formatter: DisplayFormatter, client: Client
-) -> None:
-    with dask.config.set({"distributed.dashboard.link": "/{NO_SUCH_VARIABLE}/{port}"}):
-        assert "There is none" in shown(formatter, client)
-
-
 def test_a_closed_client_is_shown_as_dask_does(formatter: DisplayFormatter, client: Client) -> None:
     with Client(client.cluster, set_as_default=False) as other:
         pass
     assert shown(formatter, other) == other._repr_html_()
-
-
-@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
-def test_a_cluster_on_ipv6_is_shown_with_a_link_that_works(formatter: DisplayFormatter) -> None:
-    with (
-        small_cluster(host="tcp://[::1]") as cluster,
-        Client(cluster, set_as_default=False) as client,
-        capture_output() as captured,
-    ):
-        link = f"http://[::1]:{client.scheduler_info()['services']['dashboard']}/status"
-        assert link in shown(formatter, client)
-        formatter.format(cluster)
-    assert link in captured.outputs[0].data["text/html"]
-
-
-def test_what_cannot_be_shown_our_way_is_shown_as_dask_does(
-    formatter: DisplayFormatter, client: Client
-) -> None:
-    with dask.config.set({"distributed.dashboard.link": "http://[no-link"}):
-        assert "Scheduler Info" in shown(formatter, client)
-
-
-def test_a_subclass_keeps_a_repr_of_its_own(formatter: DisplayFormatter, client: Client) -> None:
-    class Own(Client):
-        def _repr_html_(self) -> str:
-            return "its own"
-
-    make: Any = Own  # `distributed` has no types
-    with make(client.cluster, set_as_default=False) as own:
-        assert shown(formatter, own) == "its own"
-
-
-def test_no_memory_limit_is_said_to_be_none(formatter: DisplayFormatter) -> None:
-    with (
-        small_cluster(memory_limit=0) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        page = shown(formatter, client)
-    assert cells(page)["Limit"] == "no limit"
-    assert "<th>Memory</th><td>no limit</td>" in page

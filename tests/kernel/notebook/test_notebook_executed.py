@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
-from tests.kernel.notebook.executed import executed, executed_notebook
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+LIMIT_S = 120
 
 START = """
 from distributed import Client, Event, wait
@@ -19,15 +23,38 @@ wait(futures[0])
 PROGRESS = "dask_diag_lab.progress(futures)"
 PLOT = 'dask_diag_lab.plot("task-stream")'
 FINISH = 'Event("go").set()\n_ = wait(futures)'
-CLOSE = "client.close()"
+AGAIN = """
+Event("go").clear()
+futures = client.map(held, range(4), pure=False)
+wait(futures[0])
+"""
 
-pytestmark = pytest.mark.usefixtures("runtime_dir")
+
+def executed_notebook(*cells: str) -> dict[str, Any]:
+    """Return a notebook as it is saved by nbconvert and papermill, which have no browser."""
+    make: Any = nbformat.v4  # has no types, as its client
+    notebook = make.new_notebook(cells=[make.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=LIMIT_S, kernel_name="python3").execute()
+    return dict(notebook)
 
 
-def test_progress_is_saved_as_finished_when_a_later_cell_has_waited() -> None:
-    notebook = executed_notebook(START, PROGRESS, FINISH)
-    (output,) = notebook["cells"][1]["outputs"]
-    assert output["data"]["text/plain"].startswith("<Finished: 4 of 4 tasks")
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Progress and a plot, of which a later cell waits for the end, and progress at last."""
+    with pytest.MonkeyPatch.context() as env:
+        env.setenv("JUPYTER_RUNTIME_DIR", str(tmp_path_factory.mktemp("runtime")))
+        return executed_notebook(START, PROGRESS, PLOT, FINISH, AGAIN, PROGRESS)
+
+
+def shown(notebook: dict[str, Any], cell: int) -> str:
+    (output,) = notebook["cells"][cell]["outputs"]
+    return str(output["data"]["text/plain"])
+
+
+def test_progress_is_saved_as_finished_when_a_later_cell_has_waited(
+    notebook: dict[str, Any],
+) -> None:
+    assert shown(notebook, 1).startswith("<Finished: 4 of 4 tasks")
     (kind,) = notebook["metadata"]["widgets"].values()
     states = {model: one["state"] for model, one in kind["state"].items()}
     assert "Finished: 4 of 4 tasks" in str(states)
@@ -43,16 +70,17 @@ def test_progress_is_saved_as_finished_when_a_later_cell_has_waited() -> None:
     assert refs <= states.keys()  # else nothing of them can be drawn
 
 
-def test_progress_in_the_last_cell_says_how_far_it_was_when_that_ended() -> None:
-    (output,) = executed(START, PROGRESS)[1]
-    assert output["data"]["text/plain"].startswith("<Computing: 1 of 4 tasks")
-    assert output["data"]["text/plain"].endswith(" · when cell [2] ended>")
+def test_progress_in_the_last_cell_says_how_far_it_was_when_that_ended(
+    notebook: dict[str, Any],
+) -> None:
+    assert shown(notebook, 5).startswith("<Computing: 1 of 4 tasks")
+    assert shown(notebook, 5).endswith(" · when cell [6] ended>")
 
 
-@pytest.mark.parametrize("end", [FINISH, f"{FINISH}\n{CLOSE}"], ids=["open", "closed"])
-def test_a_plot_is_saved_with_its_headline_and_why_it_has_no_picture(end: str) -> None:
-    (output,) = executed(START, PLOT, end)[1]
-    title, headline, *_, why = output["data"]["text/plain"].split(" · ")
+def test_a_plot_is_saved_with_its_headline_and_why_it_has_no_picture(
+    notebook: dict[str, Any],
+) -> None:
+    title, headline, *_, why = shown(notebook, 2).split(" · ")
     assert title == "Task Stream"
     assert "computing" in headline
     assert why.startswith("no picture: ")

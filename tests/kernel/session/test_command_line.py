@@ -1,67 +1,66 @@
-"""The command ``dask-diag-lab`` and the scheduler's preload, in processes of their own."""
+"""The command ``dask-diag-lab`` and the scheduler's preload."""
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+import logging
 import os
 import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.error
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from subprocess import Popen
-from typing import IO, Any
+from typing import Any
 
+import dask
 import pytest
+from click.testing import CliRunner, Result
 from distributed import Client, LocalCluster, Security
 from distributed.utils import get_ip
 
+from dask_diag_lab.cli import main, serve_until
+from dask_diag_lab.composition import Listen, Target
+from dask_diag_lab.transport import feed
 from tests.kernel.dashboards import answer_at
 from tests.kernel.serving import LIMIT_S, TOKEN, wait_until
-from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
+from tests.kernel.session.small_clusters import PARTLY_CLOSED, our_threads, small_cluster
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
 
-BESIDE = ("scheduler", "--port", "0", "--no-dashboard", "--preload", "dask_diag_lab.scheduler")
-Start = Callable[..., "Popen[str]"]
+PRELOAD = {"distributed.scheduler.preload": ["dask_diag_lab.scheduler"]}
+IMPATIENT = """
+from dask_diag_lab.transport import feed
+feed.CONNECT_TIMEOUT_S = 1.0
+from dask_diag_lab.cli import main
+main()
+"""
+PIPES: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+Run = Callable[..., Result]
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Start a command; what still runs at the end is ended."""
-    started: list[Popen[str]] = []
-
-    def begin(*words: str, module: str = "dask_diag_lab", **environment: str) -> Popen[str]:
-        options: dict[str, Any] = {"text": True, "env": os.environ | environment}
-        options |= dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
-        started.append(Popen([sys.executable, "-m", module, *words], **options))
-        return started[-1]
-
-    yield begin
-    for process in started:
-        process.terminate()
-        process.communicate(timeout=LIMIT_S)
+def command() -> Iterator[Run]:
+    """Run a command in this process, and undo what it does to that."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [signal.getsignal(number) for number in numbers]
+    loggers = [logging.getLogger(n) for n in ("distributed.client", "dask_diag_lab.server.saved")]
+    levels = [logger.level for logger in loggers]
+    yield lambda *words: CliRunner().invoke(main, words)
+    for number, handler in zip(numbers, handlers, strict=True):
+        signal.signal(number, handler)
+    for logger, level in zip(loggers, levels, strict=True):
+        logger.setLevel(level)
 
 
-def ended(process: Popen[str]) -> tuple[int, str, str]:
-    """Return exit code and outputs of a command, once it has ended."""
-    out, err = process.communicate(timeout=LIMIT_S)
-    return process.returncode, out, err
-
-
-def line_of(stream: IO[str] | None) -> str:
-    """Wait for the next line that a command prints."""
-    assert stream is not None
-    return stream.readline()
-
-
-def opened(process: Popen[str]) -> tuple[str, str]:
+def opened(line: str) -> tuple[str, str]:
     """Return the address, and the token, that a command prints for browsers."""
-    found = re.search(r"(http://\S+)/status\?token=(\S+)", line_of(process.stdout))
-    assert found, process.communicate()
+    found = re.search(r"(http://\S+)/status\?token=(\S+)", line)
+    assert found, line
     return found[1], found[2]
 
 
@@ -70,204 +69,193 @@ def is_live(url: str, token: str) -> bool:
     return (health["state"], health["workers"]) == ("live", 1)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serve_opens_the_plots_and_is_listed_until_it_is_told_to_end(
-    start: Start, cluster: LocalCluster, number: signal.Signals
+def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
+    command: Run, tmp_path: Path
 ) -> None:
-    serve = start("serve", cluster.scheduler_address, "--port", "0")
-    url, token = opened(serve)
-    wait_until(lambda: is_live(url, token), "never live")
-    code, listed, _ = ended(start("list"))
-    assert code == 0
-    assert f"{cluster.scheduler_address} · live · 1 worker · " in listed
-    assert f"{url}/status?token={token}" in listed
-    serve.send_signal(number)
-    assert ended(serve) == (0, "", "")
-    assert url not in ended(start("list"))[1]
-
-
-def test_a_taken_port_is_said_and_the_next_one_is_used(start: Start, cluster: LocalCluster) -> None:
+    folder = tmp_path / "elsewhere"  # another runtime folder of this user
+    folder.mkdir(mode=0o700)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        serve = start("serve", cluster.scheduler_address, "--port", str(port))
-        line = line_of(serve.stdout)
-        assert line.startswith(f"Port {port} is taken. Plots of {cluster.scheduler_address}: http")
-        assert f":{port}/" not in line
+    address = f"tcp://127.0.0.1:{port}"
+    words = [sys.executable, "-c", IMPATIENT, "serve", address, "--port", "0"]
+    environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(folder)}
+    with subprocess.Popen(words, env=environment, text=True, **PIPES) as serve:
+        try:
+            assert serve.stderr is not None
+            assert serve.stdout is not None
+            line = serve.stderr.readline()
+            assert line.startswith(f"Waiting for the scheduler at {address}")
+            with small_cluster(scheduler_port=port):
+                url, token = opened(serve.stdout.readline())
+                wait_until(lambda: is_live(url, token), "never live")
+                listed = command("list")
+                assert listed.exit_code == 0
+                assert f"{address} · live · 1 worker · " in listed.output
+                assert f"{url}/status?token={token}" in listed.output
+                serve.send_signal(signal.SIGTERM)
+                assert (*serve.communicate(timeout=LIMIT_S), serve.returncode) == ("", "", 0)
+            assert url not in command("list").output
+        finally:
+            serve.kill()
 
 
+def serve_until_looked_at(
+    cluster: LocalCluster, listen: Listen, look: Callable[[], object]
+) -> None:
+    target = Target("", cluster.scheduler_address, {})
+    asyncio.run(serve_until(lambda: asyncio.to_thread(look), target, listen))
+
+
+def test_a_taken_port_is_said_and_the_next_one_is_used(
+    cluster: LocalCluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        serve_until_looked_at(cluster, Listen("127.0.0.1", port, ""), bool)
+    line = capsys.readouterr().out
+    assert line.startswith(f"Port {port} is taken. Plots of {cluster.scheduler_address}: http")
+    assert f":{port}/" not in line
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
 def test_another_address_is_served_to_those_who_have_the_token(
-    start: Start, cluster: LocalCluster
+    cluster: LocalCluster, capsys: pytest.CaptureFixture[str], host: str
 ) -> None:
-    command = ("serve", cluster.scheduler_address, "--port", "0", "--address", "0.0.0.0")
-    url, shown = opened(start(*command, DASK_DIAG_LAB_TOKEN=TOKEN))
-    assert url.startswith(f"http://{get_ip()}:")
-    assert shown == "…"
-    wait_until(lambda: is_live(url, TOKEN), "never live")
-    with pytest.raises(urllib.error.HTTPError, match="403"):
-        answer_at(url, "wrong", "/health")
-    assert " · live · " in ended(start("list"))[1]  # found by this machine's own address
+    if host == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("no IPv6")
+
+    def look() -> None:
+        url, shown = opened(capsys.readouterr().out)
+        assert url.startswith("http://[" if host == "::" else f"http://{get_ip()}:")
+        assert shown == "…"
+        wait_until(lambda: is_live(url, TOKEN), "never live")
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            answer_at(url, "wrong", "/health")
+
+    serve_until_looked_at(cluster, Listen(host, 0, TOKEN), look)
 
 
-@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
-def test_every_address_of_ipv6_is_served_and_one_is_printed(
-    start: Start, cluster: LocalCluster
-) -> None:
-    command = ("serve", cluster.scheduler_address, "--port", "0", "--address", "::")
-    url, token = opened(start(*command))
-    assert url.startswith("http://[")
-    wait_until(lambda: is_live(url, token), "never live")
-
-
-def test_certificates_are_given_as_to_dask_worker(start: Start, tmp_path: Path) -> None:
+def test_certificates_are_given_as_to_dask_worker(command: Run, tmp_path: Path) -> None:
     security, page = Security.temporary(), tmp_path / "page.html"
-    words = []
+    words = ["--output", str(page), "--duration", "0"]
     for flag, name in (("ca-file", "ca_file"), ("cert", "client_cert"), ("key", "client_key")):
         (tmp_path / name).write_text(getattr(security, f"tls_{name}"))
         words += [f"--tls-{flag}", str(tmp_path / name)]
     with small_cluster(protocol="tls://", security=security) as cluster:
-        url, token = opened(start("serve", cluster.scheduler_address, "--port", "0", *words))
-        wait_until(lambda: is_live(url, token), "never live")
-        words += ["--output", str(page), "--duration", "0"]
-        assert ended(start("report", cluster.scheduler_address, *words))[0] == 0
-        assert page.exists()
+        assert command("task-stream", cluster.scheduler_address, *words).exit_code == 0
+    assert page.exists()
 
 
-def test_serve_goes_on_where_it_cannot_be_announced_and_says_so(
-    start: Start, cluster: LocalCluster, tmp_path: Path
-) -> None:
-    (tmp_path / "file").touch()
-    address, runtime = cluster.scheduler_address, str(tmp_path / "file" / "runtime")
-    process = start("serve", address, "--port", "0", JUPYTER_RUNTIME_DIR=runtime)
-    opened(process)
-    assert "JupyterLab cannot find this process" in line_of(process.stderr)
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is waited for who does not answer."""
+    monkeypatch.setattr(feed, "CONNECT_TIMEOUT_S", 0.5)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_an_address_of_no_scheduler_is_said_in_a_line(
-    start: Start, cluster: LocalCluster, tmp_path: Path
+    command: Run, cluster: LocalCluster, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.html"
     for address in ("tcp://127.0.0.1:1", *cluster.scheduler_info["workers"]):
-        code, out, err = ended(start("report", address, "--output", str(page)))
-        assert (code, out) == (1, "")
-        assert re.fullmatch(rf"Error: .*{address}.*\n", err)
-        assert not page.exists()
+        for words in (("report", "--output", str(page)), ("serve", "--death-timeout", "0")):
+            done = command(*words, address)
+            assert (done.exit_code, done.stdout) == (1, "")
+            assert re.fullmatch(rf"Error: .*{address}.*\n", done.stderr)
+    assert not page.exists()
 
 
-def test_serve_waits_for_a_scheduler_that_is_not_there_yet(start: Start) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-    serve = start("serve", f"tcp://127.0.0.1:{port}", "--port", "0")
-    assert line_of(serve.stderr).startswith(f"Waiting for the scheduler at tcp://127.0.0.1:{port}")
-    with small_cluster(scheduler_port=port):
-        url, token = opened(serve)
-        wait_until(lambda: is_live(url, token), "never live")
-
-
-def test_serve_waits_no_longer_than_it_is_told(start: Start) -> None:
-    code, _, err = ended(start("serve", "tcp://127.0.0.1:1", "--death-timeout", "0"))
-    assert (code, "Error: " in err) == (1, True)
-
-
-def test_the_port_of_dask_s_dashboard_is_said_to_be_that(start: Start) -> None:
+@pytest.mark.usefixtures("impatient")
+def test_the_port_of_dask_s_dashboard_is_said_to_be_that(command: Run) -> None:
     with small_cluster(dashboard_address="127.0.0.1:0") as cluster:
         place = cluster.dashboard_link.partition("://")[2].removesuffix("/status")
         for address in (place, f"tcp://{place}", cluster.dashboard_link):
-            code, _, err = ended(start("serve", address))
-            assert code == 1
-            assert "is Dask's own dashboard" in err
-            assert f"scheduler is {cluster.scheduler_address}." in err
+            done = command("serve", address)
+            assert done.exit_code == 1
+            assert "is Dask's own dashboard" in done.stderr
+            assert f"scheduler is {cluster.scheduler_address}." in done.stderr
 
 
-def test_a_dashboard_of_dask_s_own_is_listed_with_its_address(start: Start) -> None:
-    scheduler = ("scheduler", "--port", "0", "--dashboard-address", "127.0.0.1:0")
-    dask = start(*scheduler, module="dask")
-    while not (found := re.search(r"dashboard at:.*(:\d+/status)", line_of(dask.stderr))):
-        assert dask.poll() is None
-    wait_until(lambda: found[1] in ended(start("list"))[1], "never listed")
-
-
-def test_another_runtime_folder_of_this_user_is_looked_in(
-    start: Start, cluster: LocalCluster, tmp_path: Path
-) -> None:
-    words = ("serve", cluster.scheduler_address, "--port", "0")
-    folder = tmp_path / "elsewhere"
-    folder.mkdir(mode=0o700)
-    url, _ = opened(start(*words, JUPYTER_RUNTIME_DIR=str(folder)))
-    assert url in ended(start("list"))[1]
-
-
-@pytest.mark.parametrize("command", ["task-stream", "report", "profile"])
+@pytest.mark.parametrize("name", ["task-stream", "report", "profile"])
 def test_a_capture_writes_its_page_when_the_time_is_over(
-    start: Start, cluster: LocalCluster, tmp_path: Path, command: str
+    command: Run, cluster: LocalCluster, tmp_path: Path, name: str
 ) -> None:
-    page = tmp_path / "page.html"
-    words = (command, cluster.scheduler_address, "--output", str(page), "--duration", "0.5")
-    assert ended(start(*words))[0] == 0
-    text = page.read_text(encoding="utf-8")
+    page = tmp_path / "page.html.gz"
+    words = ("--output", page.as_uri(), "--duration", "0.1")
+    assert command(name, cluster.scheduler_address, *words).exit_code == 0
+    text = gzip.decompress(page.read_bytes()).decode()
     assert "<!DOCTYPE html>" in text
     assert "Calling code" not in text  # it would be ours
 
 
-def test_a_page_goes_to_stdout_or_is_compressed(
-    start: Start, cluster: LocalCluster, tmp_path: Path
-) -> None:
-    words = ("task-stream", cluster.scheduler_address, "--duration", "0", "--output")
-    assert "<!DOCTYPE html>" in ended(start(*words, "-"))[1]
-    page = tmp_path / "page.html.gz"
-    assert ended(start(*words, page.as_uri()))[0] == 0
-    assert b"<!DOCTYPE html>" in gzip.decompress(page.read_bytes())
-
-
-@pytest.mark.parametrize("command", ["task-stream", "report"])
-def test_a_capture_ends_with_its_cluster_and_writes_its_page(
-    start: Start, tmp_path: Path, command: str
-) -> None:
+def test_a_capture_ends_with_its_cluster_and_writes_its_page(command: Run, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     with small_cluster() as cluster:
-        capture = start(command, cluster.scheduler_address, "--output", str(page))
-        assert "until Ctrl-C" in line_of(capture.stderr)
-    code, _, err = ended(capture)
-    assert (code, "Error" in err) == (0, False)
+        scheduler: Any = cluster.scheduler  # has no types
+
+        def close() -> None:
+            wait_until(lambda: any("diag" in name for name in scheduler.plugins), "not watched")
+            cluster.close()
+
+        closing = threading.Thread(target=close)
+        closing.start()
+        done = command("task-stream", cluster.scheduler_address, "--output", str(page))
+        closing.join()
+    assert (done.exit_code, "Error" in done.stderr) == (0, False)
+    assert "until Ctrl-C" in done.stderr
     assert "<!DOCTYPE html>" in page.read_text(encoding="utf-8")
 
 
-def test_bad_options_are_said_before_anything_else(start: Start) -> None:
+def test_bad_options_are_said_before_anything_else(command: Run) -> None:
     for words in (("serve", "--token", "guessable"), ("task-stream", "--output", "/no/page.html")):
-        code, out, err = ended(start(*words, "tcp://127.0.0.1:1"))
-        assert (code, out) == (2, "")
-        assert re.search("Error: .*(32 to 512|/no/page.html)", err)
+        done = command(*words, "tcp://127.0.0.1:1")
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert re.search("Error: .*(32 to 512|/no/page.html)", done.stderr)
 
 
-def test_the_preload_serves_beside_the_scheduler_and_ends_with_it(start: Start) -> None:
-    scheduler = start(*BESIDE, module="dask", DASK_DIAG_LAB_TOKEN=TOKEN)
-    url, shown = opened(scheduler)
-    assert shown == "…"
-    wait_until(lambda: answer_at(url, TOKEN, "/health")["state"] == "live", "never live")
-    scheduler.send_signal(signal.SIGTERM)
-    assert "Traceback" not in ended(scheduler)[2]
+def test_the_preload_serves_beside_the_scheduler_and_ends_with_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("DASK_DIAG_LAB_TOKEN", TOKEN)
+    printed = ""
+
+    def is_printed() -> bool:
+        nonlocal printed
+        printed += capsys.readouterr().out
+        return printed.endswith("\n")
+
+    with dask.config.set(PRELOAD), small_cluster():
+        wait_until(is_printed, "not printed")
+        url, shown = opened(printed)
+        assert shown == "…"
+        wait_until(lambda: is_live(url, TOKEN), "never live")
+    wait_until(lambda: not our_threads(), "it outlives its scheduler")
 
 
 def test_the_preload_lets_a_process_end_that_closes_nothing(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "import dask, distributed, sys\n"
-        "dask.config.set({'distributed.scheduler.preload': ['dask_diag_lab.scheduler']})\n"
+        f"dask.config.set({PRELOAD})\n"
         "cluster = distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None)\n"
         "sys.stdin.readline()\n"
     )
-    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with Popen([sys.executable, str(program)], text=True, **pipes) as process:
-        opened(process)
+    with subprocess.Popen([sys.executable, str(program)], text=True, **PIPES) as process:
+        assert process.stdout is not None
+        opened(process.stdout.readline())
         out, err = process.communicate("\n", timeout=LIMIT_S)
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
 
 
-def test_a_fault_of_the_preload_leaves_the_scheduler_alone(start: Start, tmp_path: Path) -> None:
-    file = tmp_path / "scheduler.json"
-    words = (*BESIDE, "--scheduler-file", str(file))
-    scheduler = start(*words, module="dask", DASK_DIAG_LAB_TOKEN="too short")
-    while "diagnostics beside the scheduler ended" not in line_of(scheduler.stderr):
-        assert scheduler.poll() is None
-    with Client(scheduler_file=str(file), set_as_default=False) as client:
-        assert client.scheduler_info()["n_workers"] == 0
+def test_a_fault_of_the_preload_leaves_the_scheduler_alone(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("DASK_DIAG_LAB_TOKEN", "too short")
+    logger = logging.getLogger("distributed.dask_diag_lab")
+    logger.addHandler(caplog.handler)  # `distributed` hands nothing on
+    with dask.config.set(PRELOAD), small_cluster() as cluster:
+        wait_until(lambda: "diagnostics beside the scheduler ended" in caplog.text, "not said")
+        with Client(cluster, set_as_default=False) as client:
+            assert client.submit(abs, -1).result() == 1
+    logger.removeHandler(caplog.handler)

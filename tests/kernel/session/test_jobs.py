@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import threading
-import weakref
-from functools import partial
-from traceback import walk_tb
-
-import pytest
 
 from dask_diag_lab.jobs import Job, JobRunner, Jobs
 from dask_diag_lab.store import Store
 from tests.kernel.serving import until
 
 LONG_S = 30.0
-
-
-def _fail() -> None:
-    raise KeyError("broken")
 
 
 def test_without_a_place_of_its_own_all_is_done_at_once_and_once() -> None:
@@ -41,28 +31,6 @@ def test_work_is_open_until_the_store_is_reported() -> None:
     store.job_done(started[0])
     assert (job.result(), store.jobs.n_open) == (7, 0)
     assert store.version > before
-
-
-def test_what_work_raises_is_raised_at_each_look_with_the_same_traceback() -> None:
-    job = Jobs().start(_fail)
-    lengths = set()
-    for _ in range(3):
-        with pytest.raises(KeyError, match="broken") as raised:
-            job.result()
-        lengths.add(len(list(walk_tb(raised.tb))))
-    assert len(lengths) == 1
-
-
-def test_work_that_is_done_holds_on_to_nothing_that_it_was_made_of() -> None:
-    class Answer:
-        size = 7
-
-    answer = Answer()
-    gone = weakref.ref(answer)
-    job = Jobs().start(partial(getattr, answer, "size"))
-    del answer
-    gc.collect()
-    assert (job.result(), gone()) == (7, None)
 
 
 async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:

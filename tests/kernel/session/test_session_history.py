@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import dask
 import pytest
 from distributed import Client, LocalCluster, SchedulerPlugin
 
+from dask_diag_lab import session
 from dask_diag_lab.server import announce
-from dask_diag_lab.session import CLIENT_CHECK_S, Diagnostics
-from dask_diag_lab.transport import Feed
+from dask_diag_lab.session import Diagnostics
+from dask_diag_lab.transport import Feed, feed
 from dask_diag_lab.views.asked import UNASKED
 from tests.kernel.dashboards import answer_of
-from tests.kernel.serving import records_in, wait_until
+from tests.kernel.serving import LIMIT_S, records_in, wait_until
 from tests.kernel.session.small_clusters import (
     PARTLY_CLOSED,
     attached,
@@ -44,6 +39,9 @@ def a_kernel(
     """This process counts as a kernel."""
     file = runtime_dir / "kernel-0b8f3c52-7d0e.json"
     monkeypatch.setattr(announce, "connection_file", lambda: str(file))
+    # Else a busy machine is not waited for.
+    monkeypatch.setattr(feed, "BRIEFLY_S", LIMIT_S)
+    monkeypatch.setattr(session, "LAST_S", LIMIT_S)
     with dask.config.set({"distributed.client.preload": ["dask_diag_lab.preload"]}):
         yield
 
@@ -63,18 +61,21 @@ def history_of(diagnostics: Diagnostics) -> Iterator[dict[str, Any]]:
     diagnostics.close()
 
 
-def n_shown(diagnostics: Diagnostics, plot: str = "task-stream") -> int:
+def n_shown(diagnostics: Diagnostics, plot: str) -> int:
     return int(answer_of(diagnostics, f"/plots/{plot}.json")["rows"])
+
+
+def n_computed(diagnostics: Diagnostics) -> int:
+    """Return the tasks in the stream; what took 5 ms on a busy machine is called disk work, too."""
+    kinds: list[str] = answer_of(diagnostics, "/plots/task-stream.json")["columns"]["kind"]
+    return kinds.count("compute")
 
 
 class SlowToClose(SchedulerPlugin):
     """As where tasks go on: a scheduler that still answers when its workers have left."""
 
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
     async def close(self) -> None:
-        await asyncio.sleep(self.seconds)
+        await asyncio.sleep(1)
 
 
 def compute(client: Client, n: int = 50) -> None:
@@ -90,7 +91,7 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
         assert known["reason"] == ""  # the page tells the time of the end, by its own clock
         assert known["workers"] == 0
         assert diagnostics.is_closed
-        assert n_shown(diagnostics) == 51
+        assert n_computed(diagnostics) == 51
         assert n_shown(diagnostics, "workers-memory") == 1
         assert n_shown(diagnostics, "exceptions") == 1  # which nobody had opened
         assert answer_of(diagnostics, "/plots/profile.json")["note"] == f"No profile: {UNASKED}"
@@ -101,88 +102,59 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
     assert not our_threads()
 
 
-def test_of_two_open_clusters_the_one_that_closes_keeps_its_history(cluster: LocalCluster) -> None:
-    with attached(cluster) as (_, other):
-        with attached() as (client, diagnostics):
-            compute(client)
-        with history_of(diagnostics):
-            assert n_shown(diagnostics) == 50
-            assert state_of(other) == "live"
-    other.close()
-
-
-def test_the_last_is_learnt_also_of_a_client_that_does_not_wait_for_it(
-    cluster: LocalCluster,
-) -> None:
-    """`Client.close` says so to others before it does to us: we may look in between."""
-    with (
-        dask.config.set({"diag-lab.idle-interval": "60s"}),
-        attached(cluster) as (client, diagnostics),
-    ):
-        compute(client)
-        client.status = "closing"
-        with history_of(diagnostics):
-            assert n_shown(diagnostics) == 50
-
-
 @pytest.mark.parametrize("is_own", [False, True])
 def test_what_was_known_before_a_shutdown_is_kept(cluster: LocalCluster, is_own: bool) -> None:
     with attached(None if is_own else cluster) as (client, diagnostics):
         compute(client)
         # `distributed` tells nobody before it closes a cluster by this.
-        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
+        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) >= 50
         client.shutdown()
         with history_of(diagnostics) as known:
             assert known["reason"] == ""
-            assert n_shown(diagnostics) == 50
+            assert n_computed(diagnostics) == 50
 
 
-@pytest.mark.parametrize(
-    ("close", "seconds"),
-    [(Client.close, 1), (Client.shutdown, 1), (lambda client: client.cluster.close(), 4)],
-)
-def test_how_a_cluster_is_taken_down_is_not_shown(
-    close: Callable[[Client], None], seconds: float
-) -> None:
+def test_how_a_cluster_is_taken_down_is_not_shown() -> None:
     fast = {"diag-lab.idle-interval": "50ms"}
     with dask.config.set(fast), attached(n_workers=2) as (client, diagnostics):
-        client.register_plugin(SlowToClose(seconds))
+        client.register_plugin(SlowToClose())
         results = client.map(abs, range(50), pure=False)
         wait_until(lambda: health(diagnostics)["tasks"]["done"] == 50, "not counted")
-        close(client)
+        cluster: Any = client.cluster  # has no types
+        cluster.close()
     with history_of(diagnostics) as known:
         assert known["tasks"]["done"] == len(results)
         assert n_shown(diagnostics, "workers-memory") == 2
 
 
-def test_what_ran_before_the_workers_were_retired_is_kept(cluster: LocalCluster) -> None:
-    with (
-        dask.config.set({"diag-lab.idle-interval": "60s"}),
-        attached(cluster) as (client, diagnostics),
-    ):
-        compute(client)
-        client.retire_workers()
-    with history_of(diagnostics):
-        assert n_shown(diagnostics) == 50
-
-
 def test_a_cluster_that_goes_on_without_its_object_is_followed(cluster: LocalCluster) -> None:
-    gateway = SimpleNamespace(
-        scheduler_address=cluster.scheduler_address, status="running", shutdown_on_close=False
-    )
+    looks: list[int] = []
+
+    class Gateway:
+        scheduler_address = cluster.scheduler_address
+        status = "running"
+
+        @property
+        def shutdown_on_close(self) -> bool:
+            looks.append(1)
+            return False
+
+    gateway = Gateway()
     with attached(gateway) as (client, diagnostics):
         gateway.status = "closed"
         compute(client)
-        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
-        time.sleep(2 * CLIENT_CHECK_S)
+        looks.clear()
+        wait_until(lambda: len(looks) > 2, "nobody looks whether it is closed")
+        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) >= 50
         assert state_of(diagnostics) == "live"
     with history_of(diagnostics):
-        assert n_shown(diagnostics) == 50
+        assert n_computed(diagnostics) == 50
 
 
 def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
     cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "LAST_S", 0.1)
     go_on, pull_all = threading.Event(), Feed.pull_all
 
     async def held(feed: Feed) -> None:
@@ -196,15 +168,16 @@ def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
             go_on.set()
             assert again is diagnostics
             compute(client)
-            assert again.submit(lambda s: s.actions.total, is_fresh=True).result(60) == 50
+            assert again.submit(lambda s: s.actions.total, is_fresh=True).result(60) >= 50
             compute(client, 10)
     with history_of(diagnostics):
-        assert n_shown(diagnostics) == 60
+        assert n_computed(diagnostics) == 60
 
 
 def test_closing_a_client_does_not_wait_for_diagnostics_that_are_held_up(
-    cluster: LocalCluster,
+    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(session, "LAST_S", 0.1)
     release = threading.Event()
     with attached(cluster) as (client, diagnostics):
         held = diagnostics.submit(lambda _: release.wait(60))
@@ -228,11 +201,10 @@ def test_the_history_that_is_kept_is_that_of_the_cluster_which_closed_last(
         assert len(records_in(runtime_dir)) == 1
 
 
-@pytest.mark.parametrize("by_address", [False, True])
 def test_a_client_of_a_cluster_that_goes_on_says_so_and_a_new_one_takes_the_historys_place(
-    cluster: LocalCluster, runtime_dir: Path, by_address: bool
+    cluster: LocalCluster, runtime_dir: Path
 ) -> None:
-    with attached(cluster.scheduler_address if by_address else cluster) as (client, diagnostics):
+    with attached(cluster.scheduler_address) as (client, diagnostics):
         futures = client.map(abs, range(5))
         wait_until(lambda: health(diagnostics)["tasks"]["done"] == len(futures), "not counted")
     wait_until(lambda: state_of(diagnostics) == "closed", "no history")
@@ -247,19 +219,11 @@ def test_a_client_of_a_cluster_that_goes_on_says_so_and_a_new_one_takes_the_hist
         pass
 
 
-def test_a_killed_scheduler_is_closed_since_it_was_lost() -> None:
-    code = (
-        "from distributed import LocalCluster; import sys\n"
-        "c = LocalCluster(n_workers=0, dashboard_address=':0')\n"
-        "print(c.scheduler_address, flush=True); sys.stdin.read()"
-    )
-    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
-        assert process.stdout is not None
-        with attached(process.stdout.readline().strip()) as (_, diagnostics):
-            os.kill(process.pid, signal.SIGKILL)
-            wait_until(lambda: state_of(diagnostics) == "lost", "the loss is not said")
-            lost = health(diagnostics)
+def test_a_scheduler_that_went_first_is_closed_since_it_was_lost(cluster: LocalCluster) -> None:
+    with attached(cluster.scheduler_address) as (_, diagnostics):
+        cluster.close()
+        wait_until(lambda: state_of(diagnostics) == "lost", "the loss is not said")
+        lost = health(diagnostics)
     with history_of(diagnostics) as known:
         assert known["since"] == lost["since"]
         assert known["reason"] == f"{lost['reason']} The history is kept until the kernel stops."

@@ -6,85 +6,41 @@ import base64
 import gzip
 import json
 import os
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
-from jupyter_client.manager import KernelManager
 
-import dask_diag_lab
 from dask_diag_lab.server.announce import session_name
 from tests.kernel.dashboards import answer_at
+from tests.kernel.notebook.kernels import Kernel, running_kernel
 from tests.kernel.serving import records_in, wait_until
 
-ROOT = Path(__file__).resolve().parents[3]
-CONFIG = Path(str(dask_diag_lab.__file__)).parent
+FOUND = """
+from dask_diag_lab.server import channel
+channel.FOUND_S = {}  # so long a Jupyter server may take to find a dashboard
+"""
 CELL = """
 from distributed import Client
-client = Client(n_workers=1, threads_per_worker=1, processes={processes}, dashboard_address=":0")
+client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
 import os, time
 while not os.path.exists({flag!r}):
     time.sleep(0.05)
 """
 
 
-class Kernel:
-    """A kernel as a notebook has it."""
-
-    def __init__(self, manager: KernelManager) -> None:
-        self.manager = manager
-        self.client = manager.client()
-        self.client.start_channels()
-        self.client.wait_for_ready(timeout=60)
-
-    def outputs_until_idle(self, message: str) -> list[dict[str, Any]]:
-        """Return what a cell has put out; waits until it has ended."""
-        outputs: list[dict[str, Any]] = []
-        while True:
-            found = self.client.get_iopub_msg(timeout=60)
-            if found["parent_header"].get("msg_id") != message:
-                continue
-            if found["content"].get("execution_state") == "idle":
-                return outputs
-            if found["msg_type"] not in ("status", "execute_input"):
-                outputs.append(found["content"])
-
-    def run(self, code: str) -> list[dict[str, Any]]:
-        return self.outputs_until_idle(self.client.execute(code))
-
-    def value(self, code: str) -> str:
-        """Return the repr of what the last line of a cell is."""
-        (shown,) = self.run(code)
-        return str(shown["data"]["text/plain"])
-
-    def stop(self) -> None:
-        """End it as Jupyter does; harmless twice."""
-        self.client.stop_channels()
-        if self.manager.has_kernel:
-            self.manager.shutdown_kernel()
+@pytest.fixture(scope="module")
+def runtime_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kernel") / "runtime"
 
 
-@pytest.fixture
-def kernel(runtime_dir: Path, request: pytest.FixtureRequest) -> Iterator[Kernel]:
-    manager = KernelManager(kernel_name="python3")
-    assert manager.kernel_spec is not None
-    manager.kernel_spec.argv[0] = sys.executable
-    runtime_dir.mkdir()
-    manager.connection_file = str(runtime_dir / f"kernel-{uuid4()}.json")  # as Jupyter names it
-    environment = {
-        "PYTHONPATH": str(ROOT),
-        "DASK_CONFIG": str(CONFIG / "dask_diag_lab.yaml"),
-        "JPY_SESSION_NAME": "/home/me/notes/analysis.ipynb",
-    }
-    manager.start_kernel(env={**os.environ, **environment, **getattr(request, "param", {})})
-    kernel = Kernel(manager)
-    yield kernel
-    kernel.stop()
-    manager.cleanup_resources()
+@pytest.fixture(scope="module")
+def kernel(runtime_dir: Path) -> Iterator[Kernel]:
+    with running_kernel(runtime_dir) as made:
+        made.run(FOUND.format(0))
+        yield made
 
 
 @pytest.fixture
@@ -114,8 +70,7 @@ def live_record(folder: Path) -> dict[str, Any]:
 def test_a_client_announces_itself_while_its_cell_runs(
     kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
-    kernel.run("import distributed")
-    code = CELL.format(processes=True, flag=str(flag))
+    code = CELL.format(flag=str(flag))
     content = {"code": code, "silent": False, "store_history": True, "allow_stdin": False}
     request = kernel.client.session.msg("execute_request", content, metadata={"cellId": "a"})
     kernel.client.shell_channel.send(request)
@@ -131,45 +86,17 @@ def test_a_client_announces_itself_while_its_cell_runs(
     assert our_records(runtime_dir) == []
 
 
-def test_a_history_outlives_its_client_and_goes_with_the_kernel(
-    kernel: Kernel, runtime_dir: Path, flag: Path
-) -> None:
-    flag.touch()
-    # A kernel whose cluster had processes does not end by itself: it is killed, with us or without.
-    kernel.run(CELL.format(processes=False, flag=str(flag)))
-    record = live_record(runtime_dir)
-    assert kernel.run("cluster = client.cluster; client.close(); cluster.close()") == []
-    wait_until(lambda: state_of(record) == "closed", "the end is not said")
-    kernel.stop()
-    wait_until(lambda: not our_records(runtime_dir), "the record outlives the kernel")
-
-
-def test_a_failure_of_ours_breaks_no_client_and_prints_nothing(
-    kernel: Kernel, runtime_dir: Path, flag: Path
-) -> None:
-    flag.touch()
-    kernel.run(
-        "import dask_diag_lab.server.announce as a\n"
-        "def no(*_): raise OSError('the disk is full')\n"
-        "a.write_record = no"
-    )
-    assert kernel.run(CELL.format(processes=False, flag=str(flag))) == []
-    assert kernel.value("client.submit(sum, [1, 2]).result()") == "3"
-    assert our_records(runtime_dir) == []
-
-
-@pytest.mark.parametrize(
-    "kernel", [{"DASK_DIAG_LAB__AUTO_ATTACH": "false"}], indirect=True, ids=["off"]
-)
 def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, flag: Path) -> None:
     flag.touch()
-    assert kernel.run(CELL.format(processes=False, flag=str(flag))) == []
+    kernel.run('import dask; dask.config.set({"diag-lab.auto-attach": False})')
+    assert kernel.run(CELL.format(flag=str(flag))) == []
+    kernel.run('dask.config.set({"diag-lab.auto-attach": True})')
     threads = "import threading; [t.name for t in threading.enumerate() if 'diag' in t.name]"
     assert kernel.value(threads) == "[]"
     assert our_records(runtime_dir) == []
     assert kernel.value("import dask_diag_lab; dask_diag_lab.attach().url[:4]") == "'http'"
     assert len(our_records(runtime_dir)) == 1
-    kernel.run("dask_diag_lab.attach().close()")
+    kernel.run("dask_diag_lab.attach().close(); client.close()")
     assert our_records(runtime_dir) == []
 
 
@@ -216,7 +143,7 @@ class Page:
         for one in data.get("changed", []):
             self.dashboards[one["id"]] = {**self.dashboards.get(one["id"], {}), **one}
         for one in data.get("removed", []):
-            del self.dashboards[one]
+            self.dashboards.pop(one, None)
         self.sizes.append(len(data.get("payload", "")))
         packed = base64.b64decode(data.get("payload", ""))
         payload = gzip.decompress(packed) if data.get("gzip") else packed
@@ -238,10 +165,9 @@ class Page:
 def test_a_dashboard_that_a_jupyter_server_reaches_tells_of_itself_when_asked_by_name(
     kernel: Kernel, runtime_dir: Path, flag: Path
 ) -> None:
-    kernel.run("import distributed")
-    kernel.client.execute(CELL.format(processes=False, flag=str(flag)))
-    record = live_record(runtime_dir)
-    assert state_of(record) == "live"  # which a Jupyter server asks
+    kernel.run(FOUND.format(8))
+    kernel.client.execute(CELL.format(flag=str(flag)))
+    record = live_record(runtime_dir)  # asks what a Jupyter server asks
     page = Page(kernel)
     page.send(do="ask")
     page.send(do="fetch", id="a", path="plots.json", to=record["id"])
@@ -250,11 +176,13 @@ def test_a_dashboard_that_a_jupyter_server_reaches_tells_of_itself_when_asked_by
     page.send(do="ask", to=record["id"])
     page.until(lambda: record["id"] in page.dashboards)
     flag.touch()
+    kernel.client.execute("import dask_diag_lab; dask_diag_lab.attach().close(); client.close()")
+    page.until(lambda: not page.dashboards)
+    kernel.run(FOUND.format(0))
 
 
 def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, flag: Path) -> None:
-    kernel.run("import distributed")
-    cell = kernel.client.execute(CELL.format(processes=True, flag=str(flag)))
+    cell = kernel.client.execute(CELL.format(flag=str(flag)))
     page = Page(kernel)
     page.until(lambda: any(one.get("plots") for one in page.dashboards.values()))
     (dashboard,) = page.dashboards.values()
@@ -279,5 +207,17 @@ def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, f
     page.until(lambda: page.dashboards)
     flag.touch()
     assert kernel.outputs_until_idle(cell) == []
-    kernel.client.execute("import dask_diag_lab; dask_diag_lab.attach().close()")
+    kernel.client.execute("import dask_diag_lab; dask_diag_lab.attach().close(); client.close()")
     page.until(lambda: not page.dashboards)
+
+
+def test_a_history_outlives_its_client_and_goes_with_the_kernel(
+    kernel: Kernel, runtime_dir: Path, flag: Path
+) -> None:
+    flag.touch()
+    kernel.run(CELL.format(flag=str(flag)))
+    record = live_record(runtime_dir)
+    assert kernel.run("cluster = client.cluster; client.close(); cluster.close()") == []
+    wait_until(lambda: state_of(record) == "closed", "the end is not said")
+    kernel.stop()
+    wait_until(lambda: not our_records(runtime_dir), "the record outlives the kernel")

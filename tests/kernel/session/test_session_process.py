@@ -91,18 +91,22 @@ def test_a_forked_child_has_no_server_and_takes_nothing_away(tmp_path: Path) -> 
     assert seen == [[[], 1, True], 1, True]
 
 
-def test_the_settings_file_merges_and_keeps_cells_quiet(tmp_path: Path) -> None:
-    config, *levels = script(
+def test_the_settings_file_merges_keeps_cells_quiet_and_leaves_a_script_alone(
+    tmp_path: Path,
+) -> None:
+    config, *levels, traces = script(
         tmp_path,
+        CLUSTER,
         """
-        import json, logging
-        import dask, distributed
+        import dask, logging
         names = ("distributed.preloading", "distributed.scheduler")
         levels = [logging.getLogger(name).getEffectiveLevel() for name in names]
-        print(json.dumps([dask.config.config, *levels]))
+        traces = [threads(), "dask_diag_lab.session" in sys.modules, records()]
+        print(json.dumps([dask.config.config, *levels, traces]))
         """,
         is_configured=True,
     )
+    assert traces == [[], False, []]
     assert config["distributed"]["client"]["preload"] == ["dask_diag_lab.preload"]
     assert config["distributed"]["scheduler"]["allowed-failures"] == 3
     intervals = {"interval": "250ms", "idle-interval": "2s"}
@@ -110,11 +114,6 @@ def test_the_settings_file_merges_and_keeps_cells_quiet(tmp_path: Path) -> None:
     known = {"auto-attach": True, "max-actions": 2_000_000, **intervals, **listen}
     assert config["diag-lab"] == known
     assert levels[0] == 30 > levels[1]
-
-
-def test_a_script_is_left_alone(tmp_path: Path) -> None:
-    look = 'print(json.dumps([threads(), "dask_diag_lab.session" in sys.modules, records()]))'
-    assert script(tmp_path, CLUSTER, look, is_configured=True) == [[], False, []]
 
 
 def test_without_bokeh_the_server_says_why_and_the_client_works(tmp_path: Path) -> None:

@@ -14,10 +14,7 @@ from dask_diag_lab.composition import LIMITS, own_listen, setting
     ("name", "given", "kept"),
     [
         ("interval", "1ms", 0.05),
-        ("interval", 0, 0.05),
         ("interval", "1h", 300),
-        ("idle-interval", "10 minutes", 300),
-        ("max-actions", 0, 1000),
         ("max-actions", "12", 1000),
         ("port", 70_000, 65_535),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -218,10 +217,7 @@ def cluster(
 ) -> Iterator[Cluster]:
     """Run a cluster with diagnostics; take both down after."""
     with dask.config.set(dict(config or {})):
-        with warnings.catch_warnings():
-            # `distributed` warns where a busy machine takes long to make a folder.
-            warnings.filterwarnings("ignore", "Creating scratch directories", UserWarning)
-            made = LocalCluster(processes=processes, dashboard_address=":0", **options)
+        made = LocalCluster(processes=processes, dashboard_address=":0", **options)
         with made, Client(made) as client, dask_diag_lab.attach(client) as diagnostics:
             found = Cluster(client, diagnostics)
             found.becomes(

@@ -17,7 +17,7 @@ from dask_diag_lab.server.handlers import health_of
 from dask_diag_lab.views.view import View
 from tests.kernel.situations_real.clusters import LIMIT_S, AnyFuture, Cluster, cluster
 
-N_RUNS = 3
+N_RUNS = 2
 KNOWN = [state for state in STATES if state != "forgotten"]
 
 

@@ -15,7 +15,7 @@ from tests.kernel.situations_real.clusters import Cluster, cluster, near
 
 GIB = 2**30
 GATE = threading.Event()
-WRITTEN_S = 0.5
+WRITTEN_S = 10.0
 """distributed and we each take the time when we write: a busy machine does other things between."""
 
 

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import dask.config
-from distributed import Client, Nanny, Scheduler, Worker
+from distributed import Client, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, Kind, Outcome
 from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.transport import Feed, FeedState
-
-DEADLINE_S = 45.0
-
-
-async def until(
-    condition: Callable[[], Any], what: str = "", deadline_s: float = DEADLINE_S
-) -> Any:
-    """Wait until ``condition`` returns something true, and return that."""
-    end = time.monotonic() + deadline_s
-    while True:
-        if value := condition():
-            return value
-        assert time.monotonic() < end, f"never happened: {what or condition}"
-        await asyncio.sleep(0.02)
+from tests.kernel.serving import until
 
 
 def rows_of(batch: Batch, table: str) -> list[dict[str, Any]]:
@@ -181,44 +166,31 @@ def connected(address: str, **options: Any) -> Any:  # `distributed`'s Client ha
 async def cluster(
     n_workers: int = 1,
     *,
-    nthreads: int = 1,
-    nanny: bool = False,
     scheduler: Mapping[str, Any] | None = None,
     worker: Mapping[str, Any] | None = None,
     config: Mapping[str, Any] | None = None,
-) -> AsyncIterator[tuple[Scheduler, list[Any], Any]]:  # workers or nannies, and a Client
-    """Start a scheduler on loopback, workers in this process or of their own, and a client."""
+) -> AsyncIterator[tuple[Scheduler, list[Any], Any]]:  # workers, whose attributes have no types
+    """Start a scheduler on loopback, workers with a thread in this process, and a client."""
     settings = {
         "distributed.admin.event-loop-monitor-interval": "1h",
         "distributed.scheduler.active-memory-manager.start": False,
         "distributed.worker.profile.enabled": False,
         **(config or {}),
     }
-    with dask.config.set(settings):
-        async with AsyncExitStack() as stack:
-            s = await stack.enter_async_context(
-                Scheduler(
-                    **{
-                        "dashboard_address": "127.0.0.1:0",
-                        "host": "127.0.0.1",
-                        "port": 0,
-                        **(scheduler or {}),
-                    }
-                )
-            )
-            kind = Nanny if nanny else Worker
-            workers = [
-                await stack.enter_async_context(
-                    kind(
-                        s.address,
-                        name=f"w{index}",
-                        **{"nthreads": nthreads, "dashboard_address": ":0", **(worker or {})},
-                    )
-                )
-                for index in range(n_workers)
-            ]
-            args = {"security": (scheduler or {}).get("security")}
-            yield s, workers, await stack.enter_async_context(connected(s.address, **args))
+    host = {"host": "127.0.0.1", "port": 0, "dashboard_address": "127.0.0.1:0", **(scheduler or {})}
+    each = {"nthreads": 1, "dashboard_address": ":0", **(worker or {})}
+    async with AsyncExitStack() as stack:
+        stack.enter_context(dask.config.set(settings))
+        s = await stack.enter_async_context(Scheduler(**host))
+        workers = [
+            await stack.enter_async_context(Worker(s.address, name=f"w{index}", **each))
+            for index in range(n_workers)
+        ]
+        yield (
+            s,
+            workers,
+            await stack.enter_async_context(connected(s.address, security=host.get("security"))),
+        )
 
 
 def states(row: Mapping[str, Any]) -> dict[str, int]:  # rows of many types

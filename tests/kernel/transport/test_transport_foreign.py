@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from distributed import Client, Security
+from distributed import Security
 from distributed.comm.core import Connector
 from distributed.comm.registry import backends, get_backend
 
@@ -22,7 +22,9 @@ import dask_diag_lab.schema
 from dask_diag_lab import MemorySampler
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.transport.link import by_value
-from tests.kernel.transport.live_cluster import cluster, connected, feeding, until
+from tests.kernel.serving import until
+from tests.kernel.transport.asking import EVERY_KIND, asking
+from tests.kernel.transport.live_cluster import cluster, connected, feeding
 
 
 def inc(x: int) -> int:
@@ -83,22 +85,26 @@ def stranger(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 @pytest.mark.slow
-async def test_a_scheduler_that_lacks_this_package_is_fed_all_the_same(
+async def test_a_scheduler_that_lacks_this_package_is_fed_and_asked_all_the_same(
     stranger: tuple[str, subprocess.Popen[str]],
 ) -> None:
-    address, process = stranger
-
+    (address, process), sampler = stranger, MemorySampler()
     async with (
         feeding(address, wanted=["graph"]) as (_, seen),
         connected(address) as c,
+        asking(address, has_collector=False) as ask,
+        sampler.sample("run", client=c),
     ):
         await until(lambda: seen.state == "live")
-        total = c.submit(sum, c.map(abs, range(10)), key="total")
+        total = c.submit(sum, c.map(abs, range(10)), key="x")
         assert await total == 45
         await until(lambda: len(seen.computed) == 11)
-        await until(lambda: {"abs", "total"} <= set(seen.prefixes))
+        await until(lambda: {"abs", "x"} <= set(seen.prefixes))
         await until(lambda: len(seen.nodes) == 11)
-        assert len(seen.workers) == 1
+        (worker,) = seen.workers
+        for kind, arguments in (*EVERY_KIND.items(), ("worker", {"worker": worker})):
+            assert not (await ask(kind, **arguments)).get("missing")
+    assert sampler.samples["run"]
     out, _ = process.communicate("", timeout=60)
     assert json.loads(out) == {"loaded": []}
 
@@ -153,16 +159,3 @@ async def test_every_transport_that_distributed_knows_is_used_as_the_client_uses
         async with feeding(address, connection_args={"pass": "word"}) as (_, seen):
             await c.gather(c.map(inc, range(10)))
             await until(lambda: len(seen.computed) == 10)
-
-
-@pytest.mark.slow
-def test_a_scheduler_that_lacks_this_package_samples_memory_all_the_same(
-    stranger: tuple[str, subprocess.Popen[str]],
-) -> None:
-    address, process = stranger
-    sampler = MemorySampler()
-    with Client(address) as client, sampler.sample("run", client=client):
-        pass
-    assert len(sampler.samples["run"]) == 1
-    out, _ = process.communicate("", timeout=60)
-    assert json.loads(out) == {"loaded": []}

@@ -18,8 +18,9 @@ from dask_diag_lab.schema import columns
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport import link as transport_link
 from dask_diag_lab.transport.link import Link
+from tests.kernel.serving import until
 from tests.kernel.transport.asking import EVERY_KIND, asking
-from tests.kernel.transport.live_cluster import cluster, feeding, until
+from tests.kernel.transport.live_cluster import cluster, feeding
 
 
 class Bomb:

@@ -10,13 +10,8 @@ from typing import Any
 from dask_diag_lab.collector import Collector
 from dask_diag_lab.schema import Batch, Kind
 from dask_diag_lab.store import Store
-from tests.kernel.transport.live_cluster import (
-    Seen,
-    cluster,
-    feeding,
-    traces,
-    until,
-)
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import Seen, cluster, feeding, traces
 
 
 def inc(x: int) -> int:

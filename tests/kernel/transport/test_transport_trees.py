@@ -5,9 +5,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
-
-from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.trees import (
     MAX_NODES,
     add_tree,
@@ -45,29 +42,11 @@ def test_trees_add_up_and_the_given_ones_stay_as_they_are() -> None:
     assert (a, b) == before
 
 
-def test_innermost_frames_are_kept_when_a_large_tree_is_pruned() -> None:
+def test_a_large_tree_is_pruned_of_its_smallest_parts_but_not_of_innermost_frames() -> None:
     rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
     tree = node("root", 100_000, node("main", 50_000, node("inner", 0)), *rare)
-    assert prune_tree(tree) > 0
-    assert "inner" in tree["children"]["main"]["children"]
-
-
-def test_a_large_tree_is_pruned_of_its_smallest_parts_and_tells_how_many() -> None:
-    rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
-    tree = node("root", 100_000, node("main", 50_000, node("inner", 40_000)), *rare)
     before = count_nodes(tree)
     pruned = prune_tree(tree)
     assert pruned == 2 * MAX_NODES
     assert count_nodes(tree) == before - pruned
-    assert counts(tree) == {"root": 100_000, "main": 50_000, "inner": 40_000}
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [None, [], {"count": 1}, node("root", "x"), node("root", 1) | {"children": {1: node("a", 1)}}],  # type: ignore[arg-type]  # wrong on purpose
-)
-def test_another_shape_is_refused_and_changes_nothing(wrong: Any) -> None:
-    total = empty_tree()
-    with pytest.raises(WireError):
-        add_tree(total, wrong)
-    assert total == empty_tree()
+    assert counts(tree) == {"root": 100_000, "main": 50_000, "inner": 0}

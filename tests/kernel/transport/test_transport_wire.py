@@ -134,7 +134,7 @@ def wrong(draw: st.DrawFn) -> list[tuple[tuple[Any, ...], Any]]:
     return found
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(changes=st.lists(wrong(), min_size=1, max_size=2))
 def test_an_answer_of_which_any_part_is_wrong_is_applied_or_refused_whole(changes: Any) -> None:
     store = Store()
@@ -148,13 +148,13 @@ def test_an_answer_of_which_any_part_is_wrong_is_applied_or_refused_whole(change
     assert len(store.workers) == 3
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(value=PLAIN)
 def test_what_is_no_answer_at_all_is_refused(value: Any) -> None:
     assert not taken(Store(), value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.binary(max_size=200))
 def test_bytes_are_plain_data_or_an_error(data: bytes) -> None:
     with suppress(WireError):
