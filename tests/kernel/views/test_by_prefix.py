@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.tasks.by_prefix import (
     AggregateTimePerAction,
@@ -46,11 +46,6 @@ def test_memory_is_that_of_the_results_held_largest_first() -> None:
     assert table.units == {"nbytes": "B"}
 
 
-def test_no_results_are_explained() -> None:
-    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix_row("a", waiting=3)])))
-    assert shown.view.caption.empty.startswith("No results are in memory")
-
-
 def test_compute_time_leaves_out_what_was_not_computing() -> None:
     shown = Drawn(ComputeTimePerKey(timed(*ROWS)))
     assert (shown.data["prefix"], shown.data["seconds"]) == (["load", "sum"], [30, 10])
@@ -80,7 +75,7 @@ def test_actions_are_summed_over_prefixes() -> None:
     assert shown.view.table().columns["seconds"] == [row[2] for row in ROWS]
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+@pytest.mark.parametrize("look", [LIGHT, Look(palette="okabe-ito")])
 def test_colours_are_those_of_the_task_stream(look: Look) -> None:
     store = timed(*ROWS)
     actions = Drawn(AggregateTimePerAction(store, look))

@@ -96,11 +96,6 @@ def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
     )
 
 
-def test_workers_of_tasks_that_are_not_listed_are_not_called_all() -> None:
-    store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, not_kept=100))
-    assert "105 tasks failed lately on worker 1, worker 0 · " in choose(opened(store), 0)[0]
-
-
 def test_a_click_shows_the_traceback_as_text_marks_its_row_and_leads_to_the_task() -> None:
     shown = opened(failing(*SAME, OTHER))
     assert choose(shown, 0)[1] == "File <script>\n  raise\nOSError('<b>gone</b>')"

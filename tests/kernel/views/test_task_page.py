@@ -95,13 +95,6 @@ def test_ask_now_of_a_running_task_leads_to_its_call_stack() -> None:
         assert "File f" in page.text
 
 
-def test_a_closed_cluster_cannot_be_asked() -> None:
-    page, _ = shown()
-    page.view.store.set_feed_state("closed", "", 1.0)
-    page.settle()
-    assert "ask" not in page.controls
-
-
 def runs(page: Shown, clock: Clock, *starts: float) -> None:
     """Have heartbeats report that the task of a page runs since then, and the page hear of it."""
     rows = [(HTML, 1, 2, start) for start in starts]
