@@ -86,15 +86,6 @@ async def test_scheduler_without_a_dashboard_loads_no_bokeh_when_it_is_asked(
             assert not await dask.run_on_scheduler(eval, "'bokeh' in __import__('sys').modules")
 
 
-async def test_is_shown_with_the_diagnostics_of_its_scheduler(
-    client: Client, backend: Backend, stock: StockScheduler
-) -> None:
-    scheduler = {"id": stock.scheduler_id, "address": stock.address}
-    backend.announce(scheduler={**scheduler, "dashboard": f"http://127.0.0.1:{stock.port}/status"})
-    found = await client.until(lambda found: of(stock.address, found))
-    assert found["shown_with"] == backend.id
-
-
 async def test_found_one_that_is_added_by_hand_stays_one(
     client: Client, stock: StockScheduler
 ) -> None:

@@ -134,7 +134,6 @@ def test_junk_neither_hides_a_record_nor_slows_the_scan(
 
 BAD = {
     "huge": b'{"started": 1%s}' % (b"0" * 309),
-    "longer": b"1" * 5000,
     "deep": b"[" * 20_000,
     "odd": b'{"workers": NaN, "since": Infinity, "state": 1e999}',
 }

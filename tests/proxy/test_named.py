@@ -179,17 +179,6 @@ class TestAuthority:
             assert "ACK" in str([await connection.read_message() for _ in range(3)])
 
 
-class TestMissingAuthority:
-    """With a file that is not there."""
-
-    @pytest.fixture
-    def settings(self) -> dict[str, object]:
-        return {"discover": False, "certificate_authorities": "/nowhere/ca.pem"}
-
-    async def test_is_said(self, client: Client, front: str) -> None:
-        assert "/nowhere/ca.pem cannot be read" in message(await client.add(front))
-
-
 class TestFound:
     """Behind a prefix, or a certificate of nobody, on this machine."""
 

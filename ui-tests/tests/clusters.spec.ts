@@ -43,23 +43,6 @@ test('the same plot of two clusters is open side by side', async ({ lab, server 
   }
 });
 
-test('a pane whose cluster is gone keeps its picture and says so in words', async ({
-  lab,
-  server
-}) => {
-  const cells = [CLUSTER, WORK, 'client.cluster.close()'];
-  const notebook = await lab.open(server.writeNotebook('gone.ipynb', cells));
-  await notebook.run(0);
-  const stream = await lab.drag('task-stream', 'right');
-  await notebook.run(1);
-  await expectToMove(stream);
-  // Dask itself complains in the cell about the tasks that it cut off.
-  await notebook.start(2);
-  await expect(stream).toHaveAttribute('data-state', /stale|offline/);
-  await expect(stream).toContainText(/closed|gone|ended|lost|cannot reach/i);
-  await expectToShow(stream);
-});
-
 test('plots of a closed cluster can be opened until the next one takes them over', async ({
   lab,
   server

@@ -32,7 +32,6 @@ test('a scheduler is found by itself, and is one entry with ours once a notebook
   await expect(stream).toHaveAttribute('data-state', 'live');
   const picture = stream.frameLocator('iframe').last().locator('body');
   await expectToMove(picture);
-  await expect(stream).toContainText(`Client("${scheduler.address}")`);
   const id = (await stream.getAttribute('data-dashboard')) ?? '';
 
   await notebook.run(0);
@@ -47,7 +46,6 @@ test('a scheduler is found by itself, and is one entry with ours once a notebook
   await sidebar.getByRole('searchbox').fill('');
   // What was open goes on, and ours is beside it.
   await expect(stream).toContainText('Dask’s dashboard of found.ipynb');
-  await expect(stream).not.toContainText('Client(');
   await expect(page.locator('.jp-DaskDiag-paneTab')).toHaveText('Task Stream (Dask)');
   await lab.command('dask-diag-lab:open-plot', { plot: 'task-stream' });
   await expect(stream).toHaveCount(2);

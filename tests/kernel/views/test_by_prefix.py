@@ -15,7 +15,7 @@ from dask_diag_lab.views.tasks.by_prefix import (
 from tests.kernel.store.batches import BatchMaker, prefix_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import MIB, batch, store_of
+from tests.kernel.views.situations import MIB, store_of
 
 ROWS = (
     ("load", "compute", 30.0),
@@ -83,18 +83,3 @@ def test_colours_are_those_of_the_task_stream(look: Look) -> None:
     assert actions.data["color"][1:] == [colors.transfer, colors.disk]
     expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
     assert Drawn(ComputeTimePerKey(store, look)).data["color"] == expected
-
-
-@pytest.mark.parametrize("plot", [ComputeTimePerKey, AggregateTimePerAction])
-def test_waiting_and_nothing_have_different_empty_texts(
-    plot: type[ComputeTimePerKey | AggregateTimePerAction],
-) -> None:
-    store = store_of()
-    shown = Drawn(plot(store))
-    assert shown.view.caption.empty.startswith("Waiting")
-    store.apply(batch(extras=change("durations", [])))
-    shown.view.update()
-    assert shown.view.caption.empty.startswith("No task has ended")
-    store.apply(batch(extras=change("durations", [("a", "compute", 1.0)])))
-    shown.view.update()
-    assert shown.view.caption.empty == ""

@@ -8,13 +8,15 @@ import pytest
 from bokeh.models import Axis
 from bokeh.models import Plot as BokehPlot
 
+from dask_diag_lab.schema import EXTRAS, Change
+from dask_diag_lab.schema.columns import columns_of
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import GIB, graph, store_of, worker
+from tests.kernel.views.situations import GIB, batch, graph, store_of, worker
 
 NAN = float("nan")
 METRICS = {
@@ -63,6 +65,19 @@ def test_an_empty_plot_says_why_and_in_words(plot: Plot) -> None:
     assert not (caption.empty and any(map(shown_axes, drawn.document.roots)))
     drawn.view.table()  # raises where columns are not of equal length
     drawn.view.close()
+
+
+@every_plot
+def test_a_plot_waits_in_other_words_than_those_for_nothing(plot: Plot) -> None:
+    store = store_of(workers=[worker(0, metrics=METRICS)])
+    view = Drawn(plot(store)).view
+    needed = [extra for extra in EXTRAS if extra.name in view.needs]
+    before = view.caption.empty
+    if needed and before.startswith("Waiting"):
+        store.apply(batch(extras={extra.name: Change(columns_of(extra, [])) for extra in needed}))
+        view.update()
+        assert view.caption.empty not in ("", before)
+    view.close()
 
 
 def shown_axes(part: Any) -> list[Axis]:  # any layout or plot

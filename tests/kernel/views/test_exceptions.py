@@ -124,15 +124,6 @@ def test_traceback_stays_with_its_error_when_others_come() -> None:
     assert "\n\nline 4" in str(shown.view.details.text)
 
 
-def test_no_failures_and_no_answer_have_different_empty_texts() -> None:
-    store = store_of()
-    shown = opened(store)
-    assert shown.view.caption.empty.startswith("Waiting")
-    store.apply(batch(extras=errors()))
-    shown.sent()
-    assert shown.view.caption.empty == "No task has failed."
-
-
 def test_table_has_every_text_with_its_traceback_and_what_is_known_of_its_kind() -> None:
     columns = Exceptions(store_of(extras=errors(*BAD, not_kept=95))).table().columns
     assert columns["exception"] == [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]

@@ -94,18 +94,6 @@ def most_threads(view: TaskGroupProgress) -> float:
     return float(view.history.layers().threads.sum(axis=0).max())
 
 
-def test_a_task_that_clocks_moved_into_the_one_before_it_makes_no_thread_more(feed: Feed) -> None:
-    for thread in (1, 2):
-        feed.maker.action(0, 4, thread=thread).action(3.5, 8, thread=thread)
-        feed.maker.action(7.5, 12, thread=thread)
-        feed.maker.action(0, 12, worker="tcp://w1:1", thread=thread)
-    feed.send(12, running=[("inc-r", "tcp://w0:1", "inc", 11.5)], nthreads=[(T0, 4)])
-    view, page = opened(feed.store)
-    feed.now += 1
-    page.sent()
-    assert most_threads(view) == pytest.approx(4.0)
-
-
 @pytest.mark.parametrize("n_unseen", [0, 3])
 def test_a_task_that_left_its_thread_runs_beside_those_that_have_one(
     feed: Feed, n_unseen: int

@@ -96,12 +96,6 @@ def test_the_table_has_the_functions_that_match(situation: Situation) -> None:
     assert list(page.view.table().columns["function"]) == ["svd", "load", "helper", "inc"]
 
 
-def test_count_is_of_functions(situation: Situation) -> None:
-    table = situation.page(count="2").view.table()
-    assert list(table.columns["function"]) == ["svd", "load"]
-    assert table.note == "2 of 4 functions"
-
-
 def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) -> None:
     page = situation.page(prefix="inc", worker=WORKER)
     asked = situation.cluster.of("profile")[-1].arguments
