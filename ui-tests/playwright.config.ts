@@ -12,11 +12,11 @@ export default defineConfig({
   forbidOnly: true,
   // A backstop: each wait in a test has a limit of its own.
   timeout: 240_000,
-  expect: { timeout: 60_000 },
+  expect: { timeout: 45_000 },
   reporter: 'list',
   outputDir: 'test-results',
   use: {
-    actionTimeout: 20_000,
+    actionTimeout: 45_000,
     viewport: { width: 1400, height: 900 },
     screenshot: 'only-on-failure',
     // Takes a fifth of the machine's time; `playwright test --trace retain-on-failure` keeps one.

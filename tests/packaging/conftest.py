@@ -1,4 +1,4 @@
-"""A copy of the checkout, built once: sdist, both wheels, and an environment with one of them."""
+"""A copy of the checkout, built once: sdist, its wheel, and an environment that has it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import venv
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))  # the build backend's modules are files, not a package
 
 Installed = Callable[..., str]
-"""Runs a console script of a clean environment with the wheel; returns what it printed."""
+"""Runs the Python of an environment with the wheel; returns what it printed."""
+Doctor = Callable[..., tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +29,7 @@ class Release:
     tree: Path
     files: frozenset[str]
     sdist: Path
-    wheel_of_tree: Path
-    wheel_of_sdist: Path
+    wheel: Path
 
 
 def _without_node(*folders: Path) -> dict[str, str]:
@@ -70,27 +71,64 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Release:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, tree / name)
     out = tree.parent
-    wheel = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir")
     _run(sys.executable, "-m", "build", "--sdist", "--outdir", out, tree)
     (sdist,) = out.glob("*.tar.gz")
-    _run(*wheel, out / "tree", tree)
-    _run(*wheel, out / "sdist", sdist, env=_without_node(out / "empty"))
-    (wheel_of_tree,), (wheel_of_sdist,) = (out / "tree").glob("*"), (out / "sdist").glob("*")
-    return Release(tree, files, sdist, wheel_of_tree, wheel_of_sdist)
+    pip = (sys.executable, "-m", "pip", "wheel", "--no-deps", "--wheel-dir", out / "wheel")
+    _run(*pip, sdist, env=_without_node(out / "empty"))
+    (wheel,) = (out / "wheel").glob("*")
+    return Release(tree, files, sdist, wheel)
+
+
+def lend_packages(folder: Path) -> None:
+    """Let a virtual environment have what is needed here, but not this package."""
+    (sites,) = folder.glob("lib/*/site-packages")
+    (sites / "others.pth").write_text(sysconfig.get_path("purelib"))
 
 
 @pytest.fixture(scope="session")
 def installed(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    """Return a new virtual environment with the wheel and its dependencies, and without Node."""
+    """Return a new virtual environment with the wheel, what it needs, and without Node."""
     folder = tmp_path_factory.mktemp("clean")
-    venv.EnvBuilder(with_pip=True).create(folder)
+    python = folder / "bin/python"
+    venv.EnvBuilder().create(folder)
     env = _without_node(folder / "bin")
     env.pop("PYTHONPATH", None)
-    pip = (folder / "bin/python", "-m", "pip", "install", "--quiet", "--no-input")
-    _run(*pip, release.wheel_of_sdist, env=env)
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps")
+    _run(*pip, release.wheel, env=env)
+    lend_packages(folder)
     env |= {"HOME": str(folder), "DASK_CONFIG": str(folder / "dask")}
 
-    def run(script: str, *arguments: str) -> str:
-        return _run(folder / "bin" / script, *arguments, env=env, cwd=folder)
+    def run(*arguments: str) -> str:
+        return _run(python, *arguments, env=env, cwd=folder)
 
     return run
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """Return the Python of an environment with all that is needed, but not with this package."""
+    folder = tmp_path / "bare"
+    venv.EnvBuilder().create(folder)
+    lend_packages(folder)
+    return folder / "bin/python"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Doctor:
+    """Run the command with a home of its own; return exit code and output."""
+
+    def call(*words: str, python: str | Path = sys.executable, **more: str) -> tuple[int, str]:
+        home = {"HOME": str(tmp_path), "JUPYTER_CONFIG_DIR": str(tmp_path / "jupyter")}
+        env = {**os.environ, **home, "JUPYTER_PREFER_ENV_PATH": "0", **more}
+        done = subprocess.run(
+            [python, "-m", "dask_diag_lab", *words],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=200,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return call

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.packaging.conftest import Installed, Release
+from tests.packaging.conftest import Doctor, Installed, Release
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
@@ -30,12 +32,8 @@ def _files_below(folder: Path) -> set[str]:
     }
 
 
-def test_sdist_builds_to_the_same_wheel_without_node(release: Release) -> None:
-    assert _contents(release.wheel_of_tree) == _contents(release.wheel_of_sdist)
-
-
 def test_wheel_installs_the_whole_lab_extension_once(release: Release) -> None:
-    names = set(_contents(release.wheel_of_sdist))
+    names = set(_contents(release.wheel))
     built = _files_below(release.tree / "dask_diag_lab" / "labextension")
     assert any(name.startswith("static/remoteEntry.") for name in built)
     assert {LAB + name for name in built} | {f"{LAB}install.json"} == {
@@ -45,7 +43,7 @@ def test_wheel_installs_the_whole_lab_extension_once(release: Release) -> None:
 
 
 def test_wheel_installs_server_and_dask_configuration(release: Release) -> None:
-    contents = _contents(release.wheel_of_sdist)
+    contents = _contents(release.wheel)
     server = json.loads(contents[f"{DATA}etc/jupyter/jupyter_server_config.d/dask_diag_lab.json"])
     assert any("dask_diag_lab" in name for name in server["ServerApp"]["jpserver_extensions"])
     assert b"dask_diag_lab.preload" in contents[f"{DATA}etc/dask/dask_diag_lab.yaml"]
@@ -55,7 +53,7 @@ def test_wheel_holds_every_file_of_the_package(release: Release) -> None:
     package = _files_below(release.tree / "dask_diag_lab")
     expected = {f"dask_diag_lab/{name}" for name in package if "labextension/" not in name}
     assert "dask_diag_lab/py.typed" in expected
-    assert expected - set(_contents(release.wheel_of_sdist)) == set()
+    assert expected - set(_contents(release.wheel)) == set()
 
 
 def test_sdist_holds_every_file_of_the_checkout_and_the_built_extension(release: Release) -> None:
@@ -68,10 +66,10 @@ def test_sdist_holds_every_file_of_the_checkout_and_the_built_extension(release:
 
 
 def test_jupyter_finds_the_installed_extensions(installed: Installed) -> None:
-    lines = installed("jupyter", "labextension", "list").splitlines()
+    lines = installed("-m", "jupyterlab.labextensions", "list").splitlines()
     (lab,) = [line for line in lines if "dask-diag-lab" in line]
     assert all(word in lab for word in ("v0.1.0", "enabled", "OK"))
-    printed = installed("jupyter", "server", "extension", "list")
+    printed = installed("-m", "jupyter_server.extension.serverextension", "list")
     after = printed[printed.rindex("Validating dask_diag_lab") :].splitlines()
     assert "OK" in "\n".join(after[:2])
 
@@ -79,4 +77,25 @@ def test_jupyter_finds_the_installed_extensions(installed: Installed) -> None:
 def test_a_client_of_the_installed_package_preloads_it(installed: Installed) -> None:
     # distributed's own defaults are loaded by its import.
     code = "import dask, distributed; print(dask.config.get('distributed.client.preload'))"
-    assert "dask_diag_lab.preload" in installed("python", "-c", code)
+    assert "dask_diag_lab.preload" in installed("-c", code)
+
+
+def test_what_jupyter_and_dask_miss_after_a_target_install_is_mended_as_it_says(
+    run: Doctor, release: Release, bare: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "target"
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target"]
+    subprocess.run([*pip, str(target), str(release.wheel)], check=True)
+    env = {"PYTHONPATH": str(target)}
+    code, printed = run("doctor", python=bare, **env)
+    assert code == 1
+    more = {
+        "JUPYTER_PATH": f"{target}/share/jupyter",
+        "JUPYTER_CONFIG_PATH": f"{target}/etc/jupyter",
+    }
+    for name, path in more.items():
+        assert f"To mend it: export {name}={path}, then restart JupyterLab" in printed
+    assert "-m dask_diag_lab enable" in printed
+    assert run("enable", python=bare, **env)[0] == 0
+    code, printed = run("doctor", python=bare, **env, **more)
+    assert (code, "✗" in printed) == (0, False), printed

@@ -71,15 +71,6 @@ def test_what_pip_may_choose_was_tried() -> None:
             assert f"<{next_minor}" in str(requirement.specifier).split(",")
 
 
-def test_what_is_used_in_private_is_limited_to_what_was_tried() -> None:
-    allowed = {one.name: one.specifier for one in map(Requirement, PROJECT["dependencies"])}
-    assert not allowed["bokeh"].contains("3.8.1")  # 3.8.2 is the oldest that was tried
-    assert not allowed["bokeh"].contains("3.11.0")
-    assert not allowed["tornado"].contains("6.5.10")
-    assert not allowed["psutil"].contains("5.9.8")
-    assert not allowed["jupyterlab"].contains("5.0.0")
-
-
 def test_demo_notebook_is_valid_and_was_saved_without_outputs() -> None:
     notebook = nbformat.read(ROOT / "examples" / "demo.ipynb", as_version=4)
     nbformat.validate(notebook)

@@ -61,8 +61,8 @@ def announced(backend: Backend) -> Backend:
 
 @pytest.fixture(scope="session")
 def stock() -> Iterator[StockScheduler]:
-    """A stock scheduler, one for all tests."""
-    with StockScheduler() as program:
+    """A stock scheduler, one for all tests, with an extension of Bokeh."""
+    with StockScheduler(module="dask_diag_lab.views.models") as program:
         yield program
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 
 from dask_diag_lab.proxy.discovery import Discovery, find_process, read_record
@@ -91,18 +89,6 @@ def test_dead_record_is_removed(is_zombie: bool, discovery: Discovery, announced
         announced.kill()
     assert scanned(discovery) == []
     assert not announced.path.exists()
-
-
-@pytest.mark.parametrize("step_s", [-3600, 3600])
-def test_stepped_clock_removes_no_record(
-    step_s: float, discovery: Discovery, announced: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Setting the clock moves the boot time, of which psutil makes the time a process began.
-    now, create_time = time.time, psutil.Process.create_time
-    monkeypatch.setattr(time, "time", lambda: now() + step_s)
-    monkeypatch.setattr(psutil.Process, "create_time", lambda self: create_time(self) + step_s)
-    assert scanned(discovery) == [announced.id]
-    assert scanned(Discovery(announced.folder, LOG)) == [announced.id]
 
 
 def test_record_of_a_reused_pid_is_removed(discovery: Discovery, backend: Backend) -> None:

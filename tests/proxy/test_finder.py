@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import shutil
 import signal
-import socket
-import sys
-import time
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +17,8 @@ from distributed import Client as DaskClient
 from jupyter_client.asynchronous.client import AsyncKernelClient
 
 from dask_diag_lab.proxy.extension import DaskDiagLab
-from dask_diag_lab.proxy.sockets import Listener, listeners, processes_of
-from tests.proxy.backends import Backend, Program, StockScheduler
+from dask_diag_lab.proxy.sockets import Listener
+from tests.proxy.backends import PROGRAMS, Backend, Program, StockScheduler
 from tests.proxy.client import Client, Listing
 
 CLUSTER = """
@@ -48,16 +46,13 @@ def of(address: str, found: Listing) -> dict[str, Any]:  # Any: JSON
     return next((one for one in stock if one["scheduler"]["address"] == address), {})
 
 
-async def test_is_listed_within_3_s_and_gone_with_its_process(client: Client) -> None:
+async def test_is_listed_and_gone_with_its_process(client: Client) -> None:
     async with client.events() as events:
         await events.until(lambda _: True)
         with StockScheduler(2) as scheduler:
-            begun_s = time.monotonic()
             found = await events.until(lambda found: of(scheduler.address, found))
-            took_s = time.monotonic() - begun_s
             dashboard = of(scheduler.address, found)
         await events.until(lambda found: not of(scheduler.address, found))
-    assert took_s < 3
     assert (dashboard["name"], dashboard["state"]) == (f"127.0.0.1:{scheduler.port}", "live")
     assert (dashboard["kernel_id"], dashboard["is_removable"]) == (None, False)
     numbers = dict(dashboard["summary"])
@@ -67,44 +62,28 @@ async def test_is_listed_within_3_s_and_gone_with_its_process(client: Client) ->
     assert "shown_with" not in dashboard
 
 
-async def test_whoever_asks_again_sees_it_too(client: Client, stock: StockScheduler) -> None:
-    assert await client.until(lambda found: of(stock.address, found))
-
-
 async def test_list_waits_for_no_program_that_does_not_answer(
     client: Client, announced: Backend
 ) -> None:
     with StockScheduler() as scheduler, Backend(announced.folder) as holding:
         holding.announce()
-        held = asyncio.ensure_future(client.relayed(holding, "hold", params={"seconds": "6"}))
+        held = asyncio.ensure_future(client.relayed(holding, "hold", params={"seconds": "60"}))
         scheduler.process.send_signal(signal.SIGSTOP)
-        begun_s = time.monotonic()
         listed = {one["id"]: one for one in await client.dashboards()}
-        took_s = time.monotonic() - begun_s
         assert listed[announced.id]["plots"]
-        assert holding.id in listed
-        await held
-    assert took_s < 2  # the scheduler would be waited for as long, the kernel for 5 s
+        # Had it been waited for, it would be known not to answer.
+        assert "Waiting for the first answer" in listed[holding.id]["reason"]
+    await held  # it was killed
 
 
 async def test_scheduler_without_a_dashboard_loads_no_bokeh_when_it_is_asked(
     client: Client,
 ) -> None:
-    with StockScheduler(0, "", "bare") as bare, StockScheduler() as other:
-        await client.until(lambda found: of(other.address, found))
+    with StockScheduler(0, "", "bare") as bare:
         with StockScheduler() as later:
             await client.until(lambda found: of(later.address, found))
         async with DaskClient(bare.address, asynchronous=True) as dask:
             assert not await dask.run_on_scheduler(eval, "'bokeh' in __import__('sys').modules")
-
-
-async def test_is_shown_with_the_diagnostics_of_its_scheduler(
-    client: Client, backend: Backend, stock: StockScheduler
-) -> None:
-    scheduler = {"id": stock.scheduler_id, "address": stock.address}
-    backend.announce(scheduler={**scheduler, "dashboard": f"http://127.0.0.1:{stock.port}/status"})
-    found = await client.until(lambda found: of(stock.address, found))
-    assert found["shown_with"] == backend.id
 
 
 async def test_found_one_that_is_added_by_hand_stays_one(
@@ -140,8 +119,7 @@ async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]
 
 
 @pytest.mark.parametrize(
-    "more",
-    ["silence_logs=False", "security=True, silence_logs=False", "processes=False, silence_logs=20"],
+    "more", ["security=True, silence_logs=False", "processes=False, silence_logs=20"]
 )
 async def test_cluster_of_a_busy_kernel_is_found_and_nothing_is_printed(
     client: Client, more: str
@@ -167,59 +145,29 @@ async def test_cluster_of_a_busy_kernel_is_found_and_nothing_is_printed(
     assert printed == []
 
 
-@pytest.mark.skipif(
-    not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
-    reason="needs Linux and two processors",
-)
-def test_ports_come_in_the_order_in_which_they_were_opened_on_any_processor() -> None:
-    processors = os.sched_getaffinity(0)
-    opened = []
-    with ExitStack() as stack:
-        stack.callback(os.sched_setaffinity, 0, processors)
-        for processor in [*sorted(processors), *sorted(processors, reverse=True)]:
-            os.sched_setaffinity(0, {processor})
-            server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
-            opened.append(server.getsockname()[1])
-        found = [one.port for one in processes_of(listeners()) if one.port in opened]
-    assert found == opened
-
-
 NOBODY = pytest.param(
+    "program",
     ("65534", "msgpack"),
     marks=pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else"),
 )
 
 
-@pytest.mark.parametrize("arguments", [(str(os.getuid()),), NOBODY])
-async def test_no_dashboard_and_somebody_elses_program_are_not_even_connected_to(
-    arguments: tuple[str, ...], client: Client, stock: StockScheduler
+ME = str(os.getuid())
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("program", (ME,)), ("jupyter-lab", (ME, "msgpack")), NOBODY],
+)
+async def test_what_is_no_dashboard_of_ones_own_is_not_even_connected_to(
+    name: str, arguments: tuple[str, ...], client: Client, stock: StockScheduler, tmp_path: Path
 ) -> None:
-    with Program("bystander.py", *arguments) as program:
+    file = shutil.copy(PROGRAMS / "bystander.py", tmp_path / name)
+    with Program(str(file), *arguments) as program:
         assert await client.until(lambda found: of(stock.address, found))
         await client.dashboards()
         assert program.process.stdout is not None
         assert select.select([program.process.stdout], [], [], 0)[0] == []
-
-
-async def test_other_jupyter_servers_are_not_asked(
-    client: Client, stock: StockScheduler, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    options = ("--ServerApp.port=0", "--ServerApp.token=x", f"--ServerApp.root_dir={tmp_path}")
-    command = [sys.executable, "-m", "jupyter_server", "--allow-root", "--no-browser", *options]
-    runtime = {**os.environ, "JUPYTER_RUNTIME_DIR": str(tmp_path / "elsewhere")}
-    with log.open("w") as file:
-        server = await asyncio.create_subprocess_exec(*command, stderr=file, env=runtime)
-    try:
-        async with asyncio.timeout(60):
-            while "is running at" not in log.read_text():
-                await asyncio.sleep(0.1)
-        assert await client.until(lambda found: of(stock.address, found))
-        await client.dashboards()
-    finally:
-        server.kill()
-        await server.wait()
-    assert "404" not in log.read_text()
 
 
 async def test_idle_is_idle(

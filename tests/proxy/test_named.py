@@ -74,7 +74,6 @@ async def test_added_ones_are_kept_and_removed_ones_are_not(
     [
         ("[" * 9000, 0o600),
         ('{"schema": 1, "addresses": ["http://127.0.0.1:9"]}', 0o644),
-        ('{"schema": 1, "addresses": [3]}', 0o600),
         ('{"schema": 1, "addresses": ["http://192.0.2.7:1", "ftp://x", "a b"]}', 0o600),
     ],
 )
@@ -180,17 +179,6 @@ class TestAuthority:
             assert "ACK" in str([await connection.read_message() for _ in range(3)])
 
 
-class TestMissingAuthority:
-    """With a file that is not there."""
-
-    @pytest.fixture
-    def settings(self) -> dict[str, object]:
-        return {"discover": False, "certificate_authorities": "/nowhere/ca.pem"}
-
-    async def test_is_said(self, client: Client, front: str) -> None:
-        assert "/nowhere/ca.pem cannot be read" in message(await client.add(front))
-
-
 class TestFound:
     """Behind a prefix, or a certificate of nobody, on this machine."""
 
@@ -205,8 +193,9 @@ class TestFound:
             assert found["summary"]["workers"] == 1
             page = await client.get("dashboards", found["id"], "json/identity.json")
             assert page.code == 200
-            again = await client.add(f"127.0.0.1:{scheduler.port}/a/b/status")
-            assert json.loads(again.body)["id"] == found["id"]
+            for path in ("", "/a/b/status"):
+                again = await client.add(f"127.0.0.1:{scheduler.port}{path}")
+                assert json.loads(again.body)["id"] == found["id"], message(again)
 
     async def test_one_with_a_certificate_of_its_own_is_live(
         self, client: Client, certificate: Path
@@ -216,16 +205,3 @@ class TestFound:
         with StockScheduler(0, "", **paths) as scheduler:
             found = await client.until(lambda found: of(scheduler.address, found))
             assert (found["name"], found["state"]) == (f"127.0.0.1:{scheduler.port}", "live")
-
-
-async def test_one_behind_a_prefix_is_added_without_it(client: Client) -> None:
-    with StockScheduler(prefix="a/b") as scheduler:
-        answer = await client.add(f"localhost:{scheduler.port}")
-        assert answer.code == 201, message(answer)
-        assert json.loads(answer.body)["name"] == f"localhost:{scheduler.port}/a/b"
-
-
-async def test_plain_http_to_a_certificate_is_refused_in_words(client: Client, front: str) -> None:
-    answer = await client.add(front.replace("https", "http"))
-    assert answer.code == 502
-    assert all(word in message(answer) for word in ("https", "certificate", "prefix"))

@@ -94,14 +94,13 @@ async def test_page_is_sandboxed_and_live(client: Client, stock: StockScheduler)
 
 
 async def test_scripts_of_bokeh_extensions_come_from_the_dashboard_that_has_them(
-    client: Client,
+    client: Client, stock: StockScheduler
 ) -> None:
-    with StockScheduler(module="dask_diag_lab.views.models") as scheduler:
-        place = await framed(client, scheduler, "individual-task-stream")
-        browser = {"Accept": "text/html", "Accept-Encoding": "gzip"}
-        page = await client.raw(place, headers=browser)
-        (script,) = re.findall(r'src="([^"]*/extensions/[^"]*)"', page.body.decode())
-        loaded = await client.raw(urljoin(place, script), headers={})
+    place = await framed(client, stock, "individual-task-stream")
+    browser = {"Accept": "text/html", "Accept-Encoding": "gzip"}
+    page = await client.raw(place, headers=browser)
+    (script,) = re.findall(r'src="([^"]*/extensions/[^"]*)"', page.body.decode())
+    loaded = await client.raw(urljoin(place, script), headers={})
     assert (loaded.code, loaded.headers["Content-Type"]) == (200, "text/javascript")
     assert len(page.body) == int(page.headers["Content-Length"])
 

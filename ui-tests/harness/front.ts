@@ -28,6 +28,8 @@ function join(near: net.Socket, far: net.Socket): void {
 }
 
 export interface IProxyOptions {
+  /** Whether websockets of ours pass, are refused, or are never answered; the others do pass. */
+  ours?: 'pass' | 'refuse' | 'hold';
   /** Whether it speaks TLS to the browser, with a certificate that it made itself. */
   tls: boolean;
   /** Whether Jupyter is told the proxy's name, or, as by default in nginx, its own address. */
@@ -62,6 +64,13 @@ export async function reverseProxy(target: URL, options: IProxyOptions): Promise
     pipeline(request, upstream, () => undefined);
   });
   server.on('upgrade', (request, near: net.Socket, head: Buffer) => {
+    near.on('error', () => near.destroy());
+    if (request.url?.includes('/dask-diag-lab/') && (options.ours ?? 'pass') !== 'pass') {
+      if (options.ours === 'refuse') {
+        near.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
+      }
+      return;
+    }
     const upstream = http.request(asked(request));
     upstream.on('error', () => near.destroy());
     const begin = (reply: http.IncomingMessage): void => {

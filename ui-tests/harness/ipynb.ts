@@ -1,9 +1,9 @@
 // Notebook files for tests, and the code that several of them run.
 import * as fs from 'node:fs';
 
-/** A small real cluster: two processes, four threads, no fixed ports. */
+/** A small real cluster: four threads, no fixed ports; in the kernel, which is there soonest. */
 export const CLUSTER = `from dask.distributed import Client
-client = Client(n_workers=2, threads_per_worker=2, dashboard_address=":0")`;
+client = Client(n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0")`;
 
 /** Work for about a minute on that cluster; the cell returns at once. */
 export const WORK = `import time

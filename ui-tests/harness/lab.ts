@@ -154,10 +154,10 @@ export class Lab {
   }
 
   /** The only pane of a plot, once it is live. */
-  async livePane(plot: string, timeout = 20_000): Promise<Locator> {
+  async livePane(plot: string): Promise<Locator> {
     const pane = this.panes(plot);
-    await expect(pane).toHaveCount(1, { timeout });
-    await expect(pane).toHaveAttribute('data-state', 'live', { timeout });
+    await expect(pane).toHaveCount(1);
+    await expect(pane).toHaveAttribute('data-state', 'live');
     return pane;
   }
 

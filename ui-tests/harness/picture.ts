@@ -1,6 +1,9 @@
 // What is drawn inside a pane, seen through the shadow roots that Bokeh draws in.
 import { expect, Locator } from '@playwright/test';
 
+/** More than any picture takes, also on a machine that is busy. */
+const PATIENCE_MS = 45_000;
+
 export interface IPicture {
   /** Changes when any pixel of any canvas does. */
   readonly hash: string;
@@ -61,30 +64,29 @@ export async function pictureOf(pane: Locator): Promise<IPicture> {
 }
 
 /** Wait until something is drawn, then until it is drawn differently. */
-export async function expectToMove(pane: Locator, timeout = 60_000): Promise<void> {
+export async function expectToMove(pane: Locator): Promise<void> {
   await expectToShow(pane);
   const before = (await pictureOf(pane)).hash;
   await expect
-    .poll(async () => (await pictureOf(pane)).hash, { message: 'the picture changes', timeout })
+    .poll(async () => (await pictureOf(pane)).hash, {
+      message: 'the picture changes',
+      timeout: PATIENCE_MS
+    })
     .not.toBe(before);
 }
 
 /** Wait until a pane shows more than an empty area. */
-export async function expectToShow(pane: Locator, timeout = 60_000): Promise<void> {
+export async function expectToShow(pane: Locator, timeout = PATIENCE_MS): Promise<void> {
   await expect
     .poll(async () => (await pictureOf(pane)).colours, { message: 'something is drawn', timeout })
     .toBeGreaterThan(3);
 }
 
 /** Wait until that many different pictures have been seen. */
-export async function expectPictures(
-  pane: Locator,
-  count: number,
-  timeout = 60_000
-): Promise<void> {
+export async function expectPictures(pane: Locator, count: number): Promise<void> {
   const seen = new Set<string>();
   const look = async (): Promise<number> => seen.add((await pictureOf(pane)).hash).size;
   await expect
-    .poll(look, { message: 'the picture goes on changing', timeout })
+    .poll(look, { message: 'the picture goes on changing', timeout: PATIENCE_MS })
     .toBeGreaterThanOrEqual(count);
 }

@@ -78,30 +78,3 @@ test('a tab at the port of the kernel keeps its picture after the end', async ({
   await expect(plot.locator('.jp-DaskDiag-canvas > *')).not.toHaveCount(0);
   await tab.close();
 });
-
-test.describe('where the kernel is in another time zone', () => {
-  test.use({ timezoneId: 'Asia/Kolkata' }); // half an hour off, wherever this runs
-
-  test('what stands around a plot is in the time of the reader', async ({ lab, page, server }) => {
-    const notebook = await lab.open(server.writeNotebook('zone.ipynb', [CLUSTER, URL_OF_IT, WORK]));
-    await notebook.run(0);
-    await notebook.run(1);
-    await notebook.run(2);
-    const text = await notebook.cell(1).innerText();
-    const url = new URL(/http:\S+/.exec(text)?.[0] ?? 'no address was printed');
-    const tab = await page.context().newPage();
-    await tab.goto(url.href);
-    await tab.goto(new URL('plots/events', url).href);
-    const note = plotOf(tab, 'events').locator('.jp-DaskDiag-note');
-    await expect(note).toContainText(/0 s is \d\d:\d\d:\d\d, the first event/);
-    const [clock = ''] = /\d\d:\d\d:\d\d/.exec(await note.innerText()) ?? [];
-    const agoS = await tab.evaluate(time => {
-      const then = new Date();
-      const [h = 0, min = 0, s = 0] = time.split(':').map(Number);
-      then.setHours(h, min, s);
-      return ((((Date.now() - then.getTime()) / 1000) % 86400) + 86400) % 86400;
-    }, clock);
-    expect(agoS).toBeLessThan(600);
-    await tab.close();
-  });
-});

@@ -71,21 +71,6 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   await expect(pane.locator('[role="dialog"]')).toHaveCount(0);
 });
 
-test('a profile that was opened from a rectangle leads to the page of its task', async ({
-  lab,
-  server
-}) => {
-  const notebook = await lab.open(server.writeNotebook('to-task.ipynb', [CLUSTER, WORK]));
-  await notebook.run(0);
-  await notebook.run(1);
-  const given = { prefix: 'crunch', from_task: 'crunch-of-long-ago' };
-  await lab.command('dask-diag-lab:open-plot', { plot: 'profile', arguments: given });
-  const profile = await lab.livePane('profile');
-  await profile.getByRole('button', { name: /^Task page/ }).click();
-  const task = await lab.livePane('task');
-  await expect(task).toContainText('does not know the task “crunch-of-long-ago”');
-});
-
 test('what is asked for in pictures shares one pane, and a button leads back', async ({
   lab,
   server

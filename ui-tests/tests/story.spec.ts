@@ -43,37 +43,39 @@ test(STORY, { tag: '@compat:lab' }, async ({ lab, server }) => {
   }
 });
 
-const EACH = 'every plot of the sidebar opens with a click and is never blank';
+const EACH = 'every plot of the sidebar opens with a click, and is never blank at work';
 test(EACH, { tag: '@compat:every-plot' }, async ({ lab, server }) => {
-  test.setTimeout(300_000);
+  test.setTimeout(600_000);
   const notebook = await lab.open(server.writeNotebook('each.ipynb', [CLUSTER, WORK]));
   await notebook.run(0);
-  await notebook.run(1);
   await lab.sidebar();
   await expect(lab.item('task-stream')).toBeVisible();
   const names = await lab.items.evaluateAll(rows => rows.map(row => row.getAttribute('data-plot')));
-  expect(names.length).toBeGreaterThanOrEqual(8);
-  for (const name of names) {
-    if (!name) {
-      throw new Error('An entry of the sidebar has no data-plot.');
+  expect(names.length).toBeGreaterThan(30);
+  // Before anything has run BokehJS must not stumble over empty columns.
+  for (const isAtWork of [false, true]) {
+    if (isAtWork) {
+      await notebook.run(1);
     }
-    await (await lab.reveal(name)).click();
-    const pane = await lab.livePane(name);
-    // A picture, a table, a button that measures, or words why there is none of these.
-    const words = pane.locator('.jp-DaskDiag-message:not([hidden])');
-    const rows = pane.locator('.slick-row, .bk-btn');
-    await expect
-      .poll(
-        async () =>
-          (await words.count()) + (await rows.count()) > 0 || (await pictureOf(pane)).colours > 3,
-        {
-          message: `${name} is not blank`
-        }
-      )
-      .toBe(true);
-    await expect(words.filter({ hasText: 'could not be drawn' })).toHaveCount(0);
-    // What was looked at is drawn no further: it would take the time of the next one.
-    await lab.command('application:close');
-    await expect(pane).toHaveCount(0);
+    for (const name of names as string[]) {
+      await (await lab.reveal(name)).click();
+      const pane = await lab.livePane(name);
+      // A picture, a table, a button that measures, or words why there is none of these.
+      const words = pane.locator('.jp-DaskDiag-message:not([hidden])');
+      const rows = pane.locator('.slick-row, .bk-btn');
+      await expect
+        .poll(
+          async () =>
+            !isAtWork ||
+            (await words.count()) + (await rows.count()) > 0 ||
+            (await pictureOf(pane)).colours > 3,
+          { message: `${name} is not blank` }
+        )
+        .toBe(true);
+      await expect(words.filter({ hasText: 'could not be drawn' })).toHaveCount(0);
+      // What was looked at is drawn no further: it would take the time of the next one.
+      await lab.command('application:close');
+      await expect(pane).toHaveCount(0);
+    }
   }
 });

@@ -1,5 +1,5 @@
 // The usual four among many panes, whose tabs tell of which cluster they are.
-import { CLUSTER, WORK } from '../harness/ipynb';
+import { CLUSTER } from '../harness/ipynb';
 import { expect, test } from '../harness/test';
 
 const FOUR = ['task-stream', 'workers-memory', 'progress', 'graph'];
@@ -49,36 +49,4 @@ test('the usual four are side by side where there is room, and tabs wear the tag
   await notebook.run(2);
   await expect(sidebar.getByText(/closed/i).first()).toBeVisible();
   await expect(tags).toHaveCount(n);
-});
-
-test('the usual four show their words whole on a small screen, also under the pointer', async ({
-  lab,
-  page,
-  server
-}) => {
-  await page.setViewportSize({ width: 1280, height: 720 });
-  const notebook = await lab.open(server.writeNotebook('small.ipynb', [CLUSTER, WORK]));
-  await notebook.run(0);
-  await lab.sidebar();
-  await lab.command('dask-diag-lab:open-layout');
-  await notebook.run(1);
-  for (const plot of FOUR) {
-    const pane = await lab.livePane(plot);
-    const stage = pane.locator('.jp-DaskDiag-stage');
-    const [title, legend] = ['title', 'legend'].map(name => pane.locator(`.jp-DaskDiag-${name}`));
-    await expect(legend!.locator('li').first()).toBeVisible();
-    // Nothing is cut at the side, and two lines of each are seen.
-    for (const words of [title!, legend!]) {
-      const hidden = await words.evaluate(node => node.scrollWidth - node.clientWidth);
-      expect(hidden).toBeLessThanOrEqual(0);
-    }
-    const before = await stage.boundingBox();
-    await pane.hover();
-    const tools = await pane.locator('.jp-Toolbar').boundingBox();
-    const [head, words] = [pane.locator('.jp-DaskDiag-head'), await title!.boundingBox()];
-    const { y: top = 0, height = 0 } = (await head.boundingBox()) ?? {};
-    expect((tools?.y ?? 0) + (tools?.height ?? 0)).toBeLessThanOrEqual(top + height);
-    expect((words?.x ?? 0) + (words?.width ?? 0)).toBeLessThanOrEqual(tools?.x ?? 0);
-    expect(await stage.boundingBox()).toEqual(before);
-  }
 });

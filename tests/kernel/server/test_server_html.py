@@ -146,17 +146,6 @@ async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_
         assert "<img" not in page
 
 
-async def test_info_says_what_cannot_be_had() -> None:
-    info = {"id": "1", "name": "x", "scheduler": {"id": "", "address": "tls://10.0.0.1:8786"}}
-    async with serving(EVERY, info=lambda: info) as served:
-        served.store.workers.clear()
-        served.store.scheduler = None
-        served.store.queries.on_ask = lambda query: served.store.fail(query, "It is <gone>.")
-        page = await text_of(served, "/info")
-        for text in ("tls://10.0.0.1:8786", "There are no workers.", "It is &lt;gone&gt;."):
-            assert text in page
-
-
 async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> None:
     hidden = "hidden"
     comm = {"timeouts": {"connect": "30s"}, "tls": {"ca-file": "ca"}, "apikey": hidden}

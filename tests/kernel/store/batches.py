@@ -110,9 +110,9 @@ class BatchMaker:
         self.epoch = epoch
         self.time = T0
         self._scheduler = scheduler
-        self._strings = [""]
+        self._strings = {"": 0}
         self._strings_sent = 0
-        self._keys: list[str] = []
+        self._keys: dict[str, int] = {}
         self._keys_sent = 0
         self._rows: list[dict[str, Any]] = []
         self._actions_sent = 0
@@ -120,9 +120,7 @@ class BatchMaker:
 
     def string(self, text: str) -> int:
         """Return the wire id of a text."""
-        if text not in self._strings:
-            self._strings.append(text)
-        return self._strings.index(text)
+        return self._strings.setdefault(text, len(self._strings))
 
     def action(
         self,
@@ -140,8 +138,6 @@ class BatchMaker:
         ``columns`` are further ones of `ACTIONS`.
         """
         key = f"{prefix}-{len(self._keys)}" if key is None else key
-        if key not in self._keys:
-            self._keys.append(key)
         row = {
             "start": T0 + start,
             "stop": T0 + stop,
@@ -149,7 +145,7 @@ class BatchMaker:
             "outcome": Outcome.OK,
             "thread": 1,
             "nbytes": -1,
-            "task": self._keys.index(key),
+            "task": self._keys.setdefault(key, len(self._keys)),
             "worker": self.string(worker),
             "source": self.string(source),
             "prefix": self.string(prefix),
@@ -192,10 +188,10 @@ class BatchMaker:
             scheduler=self.scheduler(),
             tables=tables,
             strings_from=self._strings_sent,
-            strings=self._strings[self._strings_sent :],
+            strings=list(self._strings)[self._strings_sent :],
             actions_to=self._actions_sent,
             keys_from=self._keys_sent,
-            keys=self._keys[self._keys_sent :],
+            keys=list(self._keys)[self._keys_sent :],
             **more,
         )
         self._rows = []

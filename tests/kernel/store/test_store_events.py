@@ -46,12 +46,6 @@ def test_each_spill_is_an_event_while_a_little_stays_on_disk() -> None:
     assert spilled(*levels) == [(second, "spill-began") for second in (10, 20, 30)]
 
 
-def test_data_that_grows_again_after_it_did_not_for_a_while_is_another_spill() -> None:
-    same = [(second, 20.0) for second in range(2, 14)]
-    assert spilled((0, 0), (1, 20), *same, (14, 40)) == [(1, "spill-began"), (14, "spill-began")]
-    assert len(spilled((0, 0), (1, 20), *same[:8], (10, 40))) == 1
-
-
 def test_what_trickles_to_disk_or_goes_to_and_fro_beside_gigabytes_is_no_spill() -> None:
     assert spilled(*((second, second * 0.05) for second in range(0, 600, 2))) == []
     assert spilled(*((second, 10_000 + second % 3) for second in range(60))) == []
@@ -150,11 +144,3 @@ def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_rec
         {"recalled": 1},
         {"recalled": 0},
     ]
-
-
-def test_a_spill_that_compresses_to_almost_nothing_is_an_event() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(workers=[worker_row(A)]))
-    spilled = {"spilled": 50_000, "spilled_memory": 200_000_000}
-    store.apply(maker.batch(workers=[{**worker_row(A, last_seen=T0 + 1), **spilled}]))
-    assert [(kind, d["nbytes"]) for _, kind, d in reported(store)] == [("spill-began", 200_000_000)]

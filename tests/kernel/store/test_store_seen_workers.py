@@ -1,9 +1,8 @@
-"""Names of workers are kept when the workers are gone, and not without end."""
+"""Names of workers are kept when the workers are gone."""
 
 from __future__ import annotations
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.store.workers import SeenWorkers
 from tests.kernel.store.batches import BatchMaker, worker_row
 
 A, B = "tcp://a:1", "tcp://b:1"
@@ -22,14 +21,3 @@ def test_worker_that_came_and_left_between_two_batches_has_its_name_from_the_eve
     arrival = (0.0, "worker-added", {"worker": A, "name": "short-lived", "nthreads": 1})
     store.apply(maker.batch(workers=[], events=[arrival], removed_workers=[A]))
     assert store.seen_workers.names == {A: "short-lived"}
-
-
-def test_longest_known_name_is_forgotten_and_version_moves_only_with_news() -> None:
-    seen = SeenWorkers(limit=2)
-    seen.see([(A, "a"), (B, "b")])
-    version = seen.version
-    seen.see([(A, "a"), (B, "b")])
-    assert seen.version == version
-    seen.see([("tcp://c:1", "c")])
-    assert seen.names == {B: "b", "tcp://c:1": "c"}
-    assert seen.version > version

@@ -120,14 +120,6 @@ def test_worker_that_returns_to_its_address_returns_to_its_slots() -> None:
     assert np.isnan(store.slots.ended).all()
 
 
-def test_worker_that_left_and_came_back_within_a_batch_is_alive() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A)]))
-    store.apply(maker.batch(removed_workers=[A], workers=[worker_row(A)]))
-    assert store.slots.is_alive.all()
-    assert store.workers.address == [A]
-
-
 def test_workers_known_only_from_history_ended_with_their_last_task() -> None:
     store, maker = Store(), BatchMaker()
     maker.action(-100, -90, worker=C).action(0, 1, worker=A)
@@ -165,13 +157,6 @@ def test_a_worker_left_when_its_event_says_so_however_late_it_is_missed() -> Non
     store.apply(maker.batch(events=[killed]))
     maker.time = T0 + 4
     store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
-    assert _left(store) == {"tcp://w0:1": 2.0}
-
-
-def test_tasks_of_a_worker_that_has_left_may_come_after_its_event() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.batch(events=[(T0 + 2, "worker-removed", {"worker": "tcp://w0:1"})]))
-    store.apply(maker.action(0, 1).batch())
     assert _left(store) == {"tcp://w0:1": 2.0}
 
 

@@ -12,14 +12,14 @@ from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.arrays import Ints
 from tests.kernel.store import brute
-from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.store.batches import T0, BatchMaker
 
 
 @pytest.fixture(scope="module")
 def busy() -> Store:
-    """Return a store of 16 slots with 24 000 actions in full blocks, parts and a tail."""
-    store = Store(max_actions=64_000)  # blocks of 4000 rows
-    for batch in Simulation(4, 4, 19_000, errors=0.01).batches(rows=1300):
+    """Return a store of 16 slots with 5000 actions in full blocks, parts and a tail."""
+    store = Store(max_actions=16_000)  # blocks of 1000 rows
+    for batch in Simulation(4, 4, 4000, errors=0.01).batches(rows=330):
         store.apply(batch)
     return store
 
@@ -33,16 +33,14 @@ WINDOWS = [
 @pytest.mark.parametrize(
     ("width_px", "max_rects"), [(800, 30_000), (800, 2000), (800, 700), (12, 30_000), (800, 100)]
 )
-@pytest.mark.parametrize(("begin", "end"), WINDOWS)
-def test_answer_is_what_the_definition_says(
-    busy: Store, begin: float, end: float, width_px: int, max_rects: int
-) -> None:
+def test_answer_is_what_the_definition_says(busy: Store, width_px: int, max_rects: int) -> None:
     first, span = busy.actions.first_start, busy.actions.last_stop - busy.actions.first_start
-    t0, t1 = first + begin * span, first + end * span
-    answer = busy.actions.query(t0, t1, None, width_px, max_rects).answer()
-    assert len(answer) <= max_rects
-    if 8 * answer.resolution_s <= max(t1 - t0, 1e-9):
-        brute.check(busy, answer, t0, t1)
+    for begin, end in WINDOWS:
+        t0, t1 = first + begin * span, first + end * span
+        answer = busy.actions.query(t0, t1, None, width_px, max_rects).answer()
+        assert len(answer) <= max_rects
+        if 8 * answer.resolution_s <= max(t1 - t0, 1e-9):
+            brute.check(busy, answer, t0, t1)
 
 
 @pytest.mark.parametrize("slots", [[0], [3, 7, 8], [15, 2], list(range(16)), []])
@@ -65,7 +63,7 @@ action = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(
     actions=st.lists(action, min_size=1, max_size=60),
     block=st.sampled_from([4, 16, 1000]),
@@ -143,19 +141,6 @@ def test_nothing_merged_has_a_resolution_of_zero() -> None:
     store.apply(BatchMaker().action(0, 1).action(2, 3).batch())
     assert store.actions.query(T0, T0 + 4).answer().resolution_s == 0
     assert store.actions.query(T0, T0 + 4, None, 1).answer().resolution_s == 4
-
-
-def test_more_slots_than_rects_still_gives_an_answer_near_the_bound() -> None:
-    maker = BatchMaker()
-    for i in range(400):
-        worker = f"tcp://w{i}:1"
-        maker.action(0, 1, worker=worker).action(1, 2, worker=worker)
-        maker.action(0, 0.1, worker=worker, kind=Kind.TRANSFER)
-    store = Store()
-    store.apply(maker.batch(workers=[worker_row(f"tcp://w{i}:1") for i in range(400)]))
-    answer = store.actions.query(T0, T0 + 2, None, 1000, 100).answer()
-    assert len(answer) == 2 * 400, "a task and a transfer each"
-    assert answer.total == 1200
 
 
 def test_empty_log_gives_an_empty_answer() -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
-from typing import Any, TypeVar
+from typing import Any
 
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
 from bokeh.events import Tap
 from bokeh.models import Plot
-from bokeh.models.annotations import Title
 
 from dask_diag_lab.schema import STATES, WORKERS, Batch, GraphChange, SchedulerInfo
 from dask_diag_lab.schema.columns import default_row
@@ -89,18 +87,6 @@ def graph(
     )
 
 
-V = TypeVar("V", bound=View)
-
-
-def served(view: V) -> V:
-    """Build a view in a document that has a session, as those of the server have; return it."""
-    document: Any = Document()  # a session without a server
-    document._session_context = SimpleNamespace
-    document.add_root(view.build())
-    view.update()
-    return view
-
-
 class Page:
     """A view in a real document that notes what would be sent.
 
@@ -111,7 +97,7 @@ class Page:
         What the document told since the last `look`.
     """
 
-    def __init__(self, view: View, width: int = 800, height: int = 420) -> None:
+    def __init__(self, view: View) -> None:
         self.view = view
         self.events: list[DocumentChangedEvent] = []
         self._document = Document()
@@ -120,25 +106,14 @@ class Page:
         assert isinstance(plot, Plot)
         self.plot = plot
         self._document.add_root(root)
-        self.resize(width, height)
+        plot.set_from_json("outer_width", 800)
+        plot.set_from_json("outer_height", 420)
+        view.update()
         self._document.on_change(self.events.append)
-
-    def resize(self, width: int, height: int) -> None:
-        """Report a size, as a browser does."""
-        self.plot.set_from_json("outer_width", width)
-        self.plot.set_from_json("outer_height", height)
-        self.view.update()
 
     def tap(self, x: float, y: float) -> None:
         """Click at a point of the plane, given in data coordinates."""
         self.plot._trigger_event(Tap(self.plot, sx=0, sy=0, x=x, y=y))
-
-    @property
-    def title(self) -> str:
-        """What stands above the picture."""
-        title = self.plot.title
-        assert isinstance(title, Title)
-        return str(title.text)
 
     def sent(self) -> list[DocumentChangedEvent]:
         """Update the view once and return what it sent."""

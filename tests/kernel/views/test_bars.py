@@ -11,7 +11,6 @@ from bokeh.models import ColumnDataSource
 
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn, SentBytes
@@ -104,15 +103,6 @@ def test_only_columns_that_differ_are_sent_and_nothing_while_nothing_changes() -
     store.apply(batch(workers=[worker(2)]))
     shown.view.update()
     assert shown.sent() == ["data"]
-
-
-def test_another_look_sends_no_data() -> None:
-    shown = drawn()
-    shown.view.look = DARK
-    shown.view.restyle()
-    assert set(shown.sent()) == {"spec", "background", "foreground", "muted", "grid", "accent"}
-    level, _ = json.loads(chart_of(shown.view).spec)["levels"]
-    assert level["color"] == data_colors(DARK).memory_ok
 
 
 def test_no_rows_say_why() -> None:

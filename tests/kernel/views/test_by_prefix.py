@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.tasks.by_prefix import (
     AggregateTimePerAction,
@@ -15,7 +15,7 @@ from dask_diag_lab.views.tasks.by_prefix import (
 from tests.kernel.store.batches import BatchMaker, prefix_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import MIB, batch, store_of
+from tests.kernel.views.situations import MIB, store_of
 
 ROWS = (
     ("load", "compute", 30.0),
@@ -44,11 +44,6 @@ def test_memory_is_that_of_the_results_held_largest_first() -> None:
     table = shown.view.table()
     assert table.columns == {"prefix": ["b", "a"], "nbytes": [3 * MIB, MIB], "count": [1, 2]}
     assert table.units == {"nbytes": "B"}
-
-
-def test_no_results_are_explained() -> None:
-    shown = Drawn(MemoryByKey(store_of(prefixes=[prefix_row("a", waiting=3)])))
-    assert shown.view.caption.empty.startswith("No results are in memory")
 
 
 def test_compute_time_leaves_out_what_was_not_computing() -> None:
@@ -80,7 +75,7 @@ def test_actions_are_summed_over_prefixes() -> None:
     assert shown.view.table().columns["seconds"] == [row[2] for row in ROWS]
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+@pytest.mark.parametrize("look", [LIGHT, Look(palette="okabe-ito")])
 def test_colours_are_those_of_the_task_stream(look: Look) -> None:
     store = timed(*ROWS)
     actions = Drawn(AggregateTimePerAction(store, look))
@@ -88,18 +83,3 @@ def test_colours_are_those_of_the_task_stream(look: Look) -> None:
     assert actions.data["color"][1:] == [colors.transfer, colors.disk]
     expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
     assert Drawn(ComputeTimePerKey(store, look)).data["color"] == expected
-
-
-@pytest.mark.parametrize("plot", [ComputeTimePerKey, AggregateTimePerAction])
-def test_waiting_and_nothing_have_different_empty_texts(
-    plot: type[ComputeTimePerKey | AggregateTimePerAction],
-) -> None:
-    store = store_of()
-    shown = Drawn(plot(store))
-    assert shown.view.caption.empty.startswith("Waiting")
-    store.apply(batch(extras=change("durations", [])))
-    shown.view.update()
-    assert shown.view.caption.empty.startswith("No task has ended")
-    store.apply(batch(extras=change("durations", [("a", "compute", 1.0)])))
-    shown.view.update()
-    assert shown.view.caption.empty == ""

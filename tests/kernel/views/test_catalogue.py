@@ -8,14 +8,19 @@ import pytest
 from bokeh.models import Axis
 from bokeh.models import Plot as BokehPlot
 
+from dask_diag_lab.schema import EXTRAS, Change
+from dask_diag_lab.schema.columns import columns_of
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.situations import GIB, graph, store_of, worker
+from tests.kernel.views.scheduler_tables import FINE, change
+from tests.kernel.views.situations import GIB, batch, graph, store_of, worker
 
+NAN = float("nan")
 METRICS = {
+    "event_loop_interval": 0.02,
     "host_net_io.read_bps": 3e6,
     "host_net_io.write_bps": 1e6,
     "host_disk_io.read_bps": 3e6,
@@ -37,6 +42,14 @@ def busy() -> Store:
         prefixes=[prefix_row("inc", 1.0, 100, memory=3, processing=1)],
         groups=[group_row("inc-1", "inc", memory=3, processing=1)],
         graph=graph(["inc-1", "inc-2"], [(0, 1)]),
+        extras={
+            **change("fine", FINE),
+            **change("system", [(1000.0, 10.0, 1e8, 1e3, 2e3, NAN, NAN, 40.0, NAN, 0.02)]),
+            **change("counters", [("transitions", "count", 5.0)]),
+            **change("clients", [("Client-a", True, 3)]),
+            **change("stealing", [(1000.0, "confirmed", "k", 1, "a", "b", 1.0, 0.0)]),
+            **change("shuffles", [("one", "tcp://10.0.0.0:4000", *[9.0] * 9, NAN, 1000.0)]),
+        },
     )
 
 
@@ -54,6 +67,19 @@ def test_an_empty_plot_says_why_and_in_words(plot: Plot) -> None:
     drawn.view.close()
 
 
+@every_plot
+def test_a_plot_waits_in_other_words_than_those_for_nothing(plot: Plot) -> None:
+    store = store_of(workers=[worker(0, metrics=METRICS)])
+    view = Drawn(plot(store)).view
+    needed = [extra for extra in EXTRAS if extra.name in view.needs]
+    before = view.caption.empty
+    if needed and before.startswith("Waiting"):
+        store.apply(batch(extras={extra.name: Change(columns_of(extra, [])) for extra in needed}))
+        view.update()
+        assert view.caption.empty not in ("", before)
+    view.close()
+
+
 def shown_axes(part: Any) -> list[Axis]:  # any layout or plot
     """Return the axes that are seen: with ticks, of plots in layouts that are visible."""
     if not part.visible:
@@ -66,18 +92,21 @@ def shown_axes(part: Any) -> list[Axis]:  # any layout or plot
 
 
 @every_plot
-def test_nothing_is_sent_while_nothing_changes(plot: Plot) -> None:
+def test_nothing_is_sent_while_nothing_changes_and_no_rows_for_another_look(plot: Plot) -> None:
     drawn = Drawn(plot(busy()))
     drawn.sent()
     assert drawn.sent() == []
+    drawn.view.look = DARK
+    drawn.view.restyle()
+    assert set(drawn.sent()).isdisjoint({"data", "value"})
     drawn.view.close()
 
 
 @every_plot
-def test_every_look_can_be_taken_over_and_back(plot: Plot) -> None:
+def test_every_palette_can_be_taken_over_and_back(plot: Plot) -> None:
     view = Drawn(plot(busy())).view
     before = [*view.table().columns]
-    for look in [*(Look(name=DARK.name, palette=name) for name in PALETTES), DARK, LIGHT]:
+    for look in [*(Look(name=DARK.name, palette=name) for name in PALETTES), LIGHT]:
         view.look = look
         view.restyle()
     assert [*view.table().columns] == before

@@ -13,7 +13,7 @@ from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.scheduler.costs import IDLE, OWN, Costs, FineMetrics, class_of
 from dask_diag_lab.views.view import Opening
-from tests.kernel.store.batches import T0, BatchMaker, prefix_row
+from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
 from tests.kernel.views.situations import batch, store_of, worker
@@ -67,11 +67,6 @@ def test_tasks_take_no_more_and_no_less_than_the_time_for_which_they_held_thread
     assert found == pytest.approx(expected)
 
 
-def test_threads_are_idle_only_while_something_runs() -> None:
-    view = Costs(with_threads())
-    assert seconds_of(view)[IDLE] == pytest.approx(2 * 20 - 9)
-
-
 def test_both_ends_of_a_transfer_are_one_cost() -> None:
     ends = [("", "get-data", "", "network", "seconds", 2.9), *FINE]
     assert seconds_of(Costs(with_threads(ends)))["Network, in the background"] == 3.0
@@ -103,17 +98,6 @@ def test_threads_without_work_are_the_headline_only_while_tasks_run(
     shown = Drawn(Costs(with_threads(processing=processing)))
     assert shown.view.caption.headline.startswith(expected)
     assert IDLE in shown.data["class"]
-
-
-@pytest.mark.parametrize(
-    ("n_tasks", "expected"), [(90_000, "tasks are too small"), (100, "each task carries much")]
-)
-def test_a_large_function_sent_with_each_task_is_not_taken_for_small_tasks(
-    n_tasks: int, expected: str
-) -> None:
-    fine = change("activities", [("execute", "inc", "other", "seconds", 90.0)])
-    shown = Drawn(Costs(store_of(prefixes=[prefix_row("inc", released=n_tasks)], extras=fine)))
-    assert shown.view.caption.headline.startswith(f"Overhead most: {expected}")
 
 
 @pytest.mark.parametrize(

@@ -40,21 +40,6 @@ def shown(**options: Any) -> tuple[SortableTable, list[DocumentChangedEvent]]:
     return table, events
 
 
-def test_numbers_stay_numbers_so_that_they_sort_as_such() -> None:
-    table, _ = shown()
-    memory, formatter = table.source.data["memory"], table.table.columns[1].formatter
-    assert isinstance(memory, np.ndarray)
-    assert isinstance(formatter, UnitCell)
-    assert str(formatter.unit) == "bytes"
-
-
-def test_equal_values_send_nothing() -> None:
-    table, events = shown()
-    copies = {"name": list("abc"), **{n: VALUES[n].copy() for n in ("memory", "seen")}}
-    assert not table.set(copies)
-    assert events == []
-
-
 def test_only_the_columns_that_changed_are_sent() -> None:
     table, events = shown()
     assert table.set({**VALUES, "memory": np.array([1, 2, 3])})
@@ -81,17 +66,6 @@ def test_a_click_tells_the_row_and_can_be_repeated() -> None:
     table.source.selected.indices = [2]
     assert clicked == [2, 2]
     assert table.source.selected.indices == []
-
-
-def test_columns_come_and_go() -> None:
-    table, _ = shown()
-    more = (*COLUMNS, Column("heat", "Heat", "number"))
-    table.replace_columns(more)
-    table.set({**VALUES, "heat": [1.0, np.nan, 3.0]})
-    assert [c.field for c in table.table.columns] == ["name", "memory", "seen", "heat"]
-    table.replace_columns(COLUMNS)
-    table.set(VALUES)
-    assert "heat" not in table.source.data
 
 
 def test_marked_rows_keep_their_colour_and_others_follow_the_look() -> None:

@@ -16,7 +16,7 @@ from dask_diag_lab.views.tasks import event_texts
 from dask_diag_lab.views.tasks.event_texts import describe
 from dask_diag_lab.views.tasks.events import LIVE_S, MOST_MARKS, Events
 from dask_diag_lab.views.view import Opening
-from tests.kernel.store.batches import T0, BatchMaker
+from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.drawn import Drawn
 
@@ -97,16 +97,6 @@ def test_events_close_together_are_one_mark_with_their_number(feed: Feed) -> Non
     assert len(shown.view.table().columns["kind"]) == 201
 
 
-def test_a_worker_that_paused_and_went_on_has_paused_once_and_ends_are_hollow(feed: Feed) -> None:
-    paused = [event(at, "worker-paused", worker=W0) for at in (1, 1.2)]
-    resumed = [event(at, "worker-resumed", worker=W0) for at in (1.1, 1.3, 20)]
-    shown = drawn(feed, 29.0, *paused, *resumed)
-    assert shown.data["number"] == ["2", ""]
-    assert shown.data["title"] == ["Paused: 4 in all", "Paused"]
-    assert shown.data["fill"] == [shown.data["line"][0], shown.view.look.background]
-    assert shown.view.caption.headline == "Events: 5"
-
-
 def test_marks_of_a_row_are_few_and_none_is_lost(feed: Feed) -> None:
     times = [40 * i / 600 for i in range(600)]
     shown = drawn(feed, 45.0, *(event(at, "worker-killed", worker=str(at)) for at in times))
@@ -177,10 +167,6 @@ def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> 
     assert data["line"][erred] != data["fill"][erred]
 
 
-def test_nothing_is_explained() -> None:
-    assert Drawn(Events(Store())).view.caption.empty.startswith("Waiting for the first data")
-
-
 @pytest.mark.parametrize(
     ("recalled", "text"),
     [
@@ -197,14 +183,6 @@ def test_where_the_recording_began_is_an_event(
     table = drawn(Feed(), 1.0, *recalled).view.table().columns
     assert (table["kind"][-1], table["event"][-1]) == ("recording-began", text)
     assert table["time"][-1] == T0 + 1
-
-
-def test_what_was_before_the_recording_is_noted_as_unknown(feed: Feed) -> None:
-    feed.maker = BatchMaker(epoch="2", scheduler="Scheduler-2")
-    feed.send(3, left_out={"before": 3})
-    view = Drawn(Events(feed.store)).view
-    expected = "before ★ 3 tasks ended: what failed or spilled by then is not known"
-    assert expected in view.caption.note
 
 
 def test_moments_of_the_table_are_such_that_a_page_writes_them_as_times() -> None:

@@ -96,11 +96,6 @@ def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
     )
 
 
-def test_workers_of_tasks_that_are_not_listed_are_not_called_all() -> None:
-    store = store_of(workers=[worker(0), worker(1)], extras=errors(*SAME, not_kept=100))
-    assert "105 tasks failed lately on worker 1, worker 0 · " in choose(opened(store), 0)[0]
-
-
 def test_a_click_shows_the_traceback_as_text_marks_its_row_and_leads_to_the_task() -> None:
     shown = opened(failing(*SAME, OTHER))
     assert choose(shown, 0)[1] == "File <script>\n  raise\nOSError('<b>gone</b>')"
@@ -127,15 +122,6 @@ def test_traceback_stays_with_its_error_when_others_come() -> None:
     store.apply(batch(workers=[worker(0), worker(1)], extras=errors(*SAME, OTHER)))
     shown.sent()
     assert "\n\nline 4" in str(shown.view.details.text)
-
-
-def test_no_failures_and_no_answer_have_different_empty_texts() -> None:
-    store = store_of()
-    shown = opened(store)
-    assert shown.view.caption.empty.startswith("Waiting")
-    store.apply(batch(extras=errors()))
-    shown.sent()
-    assert shown.view.caption.empty == "No task has failed."
 
 
 def test_table_has_every_text_with_its_traceback_and_what_is_known_of_its_kind() -> None:

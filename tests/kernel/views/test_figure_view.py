@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,8 +15,7 @@ from bokeh.protocol import Protocol
 
 from dask_diag_lab import FigureView
 from dask_diag_lab.views.data import ColumnData
-from dask_diag_lab.views.figure import Source, tooltip_html
-from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.figure import Source
 from dask_diag_lab.views.models import SteadyRenderer
 from tests.kernel.views.situations import batch, store_of, worker
 
@@ -98,11 +96,6 @@ def test_what_a_figures_methods_add_is_steady(draw: Callable[[figure], object]) 
     made = list(picture.select(GlyphRenderer))
     assert made
     assert {type(renderer) for renderer in made} == {SteadyRenderer}
-
-
-def test_nothing_but_the_lines_of_a_tooltip_looks_like_a_column_to_bokeh() -> None:
-    html = tooltip_html(LIGHT, "@name", "@share{0.0} of @whole")
-    assert re.findall(r"[@$]\{?\w+", html) == ["@name", "@share", "@whole"]
 
 
 NUMBERS = np.arange(20)

@@ -23,13 +23,6 @@ def test_values_are_written_as_the_browser_writes_them(unit: str, value: float, 
     assert fmt.write(unit, value) == text
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "words"), [(1 << 10, "1 KiB"), (100 << 10, "100 KiB"), (1536, "1.5 KiB"), (0, "0 B")]
-)
-def test_round_sizes_have_no_zeros_behind_the_point(nbytes: float, words: str) -> None:
-    assert fmt.whole_binary(nbytes) == words
-
-
 @pytest.mark.parametrize("unit", ["bytes", "rate", "seconds", "percent", "number", "count"])
 def test_what_is_not_finite_is_written_as_unknown(unit: str) -> None:
     assert fmt.write(unit, math.nan) == fmt.write(unit, math.inf) == "unknown"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from bokeh.document.events import ColumnDataChangedEvent, ColumnsPatchedEvent
+from bokeh.document.events import ColumnsPatchedEvent
 from bokeh.models import Range1d
 
 from dask_diag_lab.schema import STATES, GraphChange
 from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraph
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
@@ -162,16 +161,6 @@ def test_empty_scheduler_is_explained_and_tasks_that_are_on_their_way_too() -> N
     store.apply(batch(graph=change(removed=[0, 1, 2, 3], total=0)))
     page.sent()
     assert view.caption.empty
-
-
-def test_restyle_sends_no_nodes() -> None:
-    view, page = opened(store_of(graph=graph(KEYS, EDGES)))
-    page.events.clear()
-    view.look = DARK
-    view.restyle()
-    sent = [e.model for e in page.events if isinstance(e, ColumnDataChangedEvent)]
-    assert view.nodes.model not in sent
-    assert view.edges.model not in sent
 
 
 def test_tasks_are_placed_off_the_loop_and_what_comes_meanwhile_is_drawn_next() -> None:

@@ -8,8 +8,7 @@ import pytest
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.look import DARK, LIGHT, Look
-from dask_diag_lab.views.palette import prefix_color
+from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.tasks import thread_history
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
 from dask_diag_lab.views.tasks.thread_history import MAX_BINS
@@ -78,16 +77,6 @@ def test_running_tasks_count_as_far_as_they_have_come_and_the_picture_goes_on(fe
     assert thread_seconds(view) == {"inc": pytest.approx(42.0)}
 
 
-def test_headline_says_how_many_threads_compute_now(feed: Feed) -> None:
-    feed.maker.action(0, 3).action(0, 3, thread=2)
-    feed.send(10, running=[RUNNING], nthreads=[(T0, 4)])
-    view, page = opened(feed.store)
-    assert view.caption.headline == "1 of 4 threads computing now"
-    feed.send(11, running=[])
-    page.sent()
-    assert view.caption.headline == "0 of 4 threads computing now"
-
-
 def test_threads_with_tasks_too_short_for_a_heartbeat_count(feed: Feed) -> None:
     for i in range(100):
         start = i / 50
@@ -105,18 +94,6 @@ def most_threads(view: TaskGroupProgress) -> float:
     return float(view.history.layers().threads.sum(axis=0).max())
 
 
-def test_a_task_that_clocks_moved_into_the_one_before_it_makes_no_thread_more(feed: Feed) -> None:
-    for thread in (1, 2):
-        feed.maker.action(0, 4, thread=thread).action(3.5, 8, thread=thread)
-        feed.maker.action(7.5, 12, thread=thread)
-        feed.maker.action(0, 12, worker="tcp://w1:1", thread=thread)
-    feed.send(12, running=[("inc-r", "tcp://w0:1", "inc", 11.5)], nthreads=[(T0, 4)])
-    view, page = opened(feed.store)
-    feed.now += 1
-    page.sent()
-    assert most_threads(view) == pytest.approx(4.0)
-
-
 @pytest.mark.parametrize("n_unseen", [0, 3])
 def test_a_task_that_left_its_thread_runs_beside_those_that_have_one(
     feed: Feed, n_unseen: int
@@ -129,28 +106,6 @@ def test_a_task_that_left_its_thread_runs_beside_those_that_have_one(
     view, _ = opened(feed.store)
     assert thread_seconds(view)["long"] == pytest.approx(5.0)
     assert most_threads(view) == pytest.approx(3.0)
-
-
-def test_the_line_of_all_threads_has_the_steps_of_the_areas(feed: Feed) -> None:
-    """Else a mean of before and after lies above it where threads went in the middle of a step."""
-    feed.maker.action(0, 1.125).action(0, 2, thread=2)
-    feed.send(2, nthreads=[(T0, 2), (T0 + 1.125, 1)])
-    view, _ = opened(feed.store)
-    threads = np.asarray(view.line.model.data["threads"])
-    assert threads[3:6] == pytest.approx([2.0, 1.5, 1.0])
-    assert np.all(view.history.layers().threads.sum(axis=0) <= threads[:-1] + 1e-6)
-
-
-@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
-def test_legend_names_the_areas_in_the_colours_of_the_prefixes(feed: Feed, look: Look) -> None:
-    feed.maker.action(0, 1, prefix="a").action(0, 1, prefix="b", thread=2)
-    feed.send(2.0)
-    view, _ = opened(feed.store, look)
-    colors = [prefix_color(feed.store.palette.index(name), look) for name in ("a", "b")]
-    assert [area.fill_color for area in view._areas[:2]] == colors
-    assert [(item.label, item.color) for item in view.caption.legend] == list(
-        zip("ab", colors, strict=True)
-    )
 
 
 def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:

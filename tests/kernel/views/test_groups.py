@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.look import DARK, LIGHT, Look
+from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
-from tests.kernel.views.situations import MIB, Page, batch, store_of
+from tests.kernel.views.situations import MIB, Page, store_of
 
 LOAD = group_row("load-1", "load", memory=5, released=5) | {
     "nbytes": 5 * MIB,
@@ -65,15 +65,6 @@ def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
     assert sorted(np.subtract(lines["x1"], lines["x0"]) > 0) == [False, True, True]
 
 
-def test_strip_has_a_part_for_each_state() -> None:
-    view = TaskGroupGraph(store_of(groups=[SUM]))
-    Page(view)
-    data = view.boxes.model.data
-    width = data["right"][0] - data["left"][0]
-    assert (data["end2"][0] - data["begin2"][0]) / width == pytest.approx(0.1)  # erred
-    assert (data["end3"][0] - data["begin3"][0]) / width == pytest.approx(0.2)  # processing
-
-
 def test_click_opens_the_profile_of_the_prefix() -> None:
     view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
     page = Page(view)
@@ -83,26 +74,13 @@ def test_click_opens_the_profile_of_the_prefix() -> None:
     assert view.opening == Opening("profile", {"prefix": "load"})
 
 
-@pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
+@pytest.mark.parametrize("look", [LIGHT, Look(palette="okabe-ito")])
 def test_colour_is_that_of_the_prefix_everywhere(look: Look) -> None:
     store = store_of(groups=[LOAD, SUM])
     view = TaskGroupGraph(store, look)
     Page(view)
     expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
     assert view.boxes.model.data["color"] == expected
-
-
-def test_no_groups_are_explained_and_come_back() -> None:
-    store = store_of()
-    view = TaskGroupGraph(store)
-    page = Page(view)
-    assert view.caption.empty.startswith("No task groups")
-    store.apply(batch(groups=[LOAD]))
-    page.sent()
-    assert view.caption.empty == ""
-    store.apply(batch(removed_groups=["load-1"]))
-    page.sent()
-    assert view.caption.empty.startswith("No task groups")
 
 
 def test_table_has_all_groups() -> None:

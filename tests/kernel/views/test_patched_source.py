@@ -9,7 +9,6 @@ from bokeh.document import Document
 from bokeh.protocol import Protocol
 
 from dask_diag_lab.views.stream.patched_source import Columns, PatchedSource
-from tests.kernel.views.drawn import SentBytes
 
 NAMES = ("left", "right", "y", "kind", "busy")
 
@@ -37,24 +36,6 @@ def drawn(source: PatchedSource) -> set[tuple[Any, ...]]:
 
 def expected(columns: Columns) -> set[tuple[Any, ...]]:
     return set(zip(*(columns[name].tolist() for name in NAMES), strict=True))
-
-
-def test_equal_rows_are_not_sent_again() -> None:
-    source = PatchedSource(*NAMES)
-    source.show(rows(100))
-    sent = SentBytes(source.model)
-    source.show(rows(100))
-    assert sent.total == 0
-
-
-def test_a_row_that_grew_is_patched_in_the_columns_that_changed() -> None:
-    source = PatchedSource(*NAMES)
-    source.show(rows(100))
-    sent = SentBytes(source.model)
-    grown = rows(100, right={99: 123.0})
-    source.show(grown)
-    assert 0 < sent.total < 150
-    assert drawn(source) == expected(grown)
 
 
 def test_many_changes_at_random_end_in_the_same_rows() -> None:

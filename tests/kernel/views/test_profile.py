@@ -8,11 +8,9 @@ import pytest
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import ProfileOfEventLoops
 from dask_diag_lab.views.profile.sampling import REFRESH_S
-from dask_diag_lab.views.profile.timeline import MAX_BINS, Bins
 from tests.kernel.views.profiles import (
     ProfilePage,
     Situation,
-    activity,
     answer,
     drag,
     mixed_tree,
@@ -80,14 +78,6 @@ def test_a_zoom_is_in_the_headline_and_outlives_a_new_answer_until_it_is_reset(
     assert "reset" not in page.controls
 
 
-def test_of_a_closed_cluster_nothing_can_be_asked_again(situation: Situation) -> None:
-    page = situation.page()
-    assert "refresh" in page.controls
-    situation.store.set_feed_state("closed", "", 1.0)
-    page.view.update()
-    assert "refresh" not in page.controls
-
-
 def test_a_search_marks_frames_and_says_their_share(situation: Situation) -> None:
     page = situation.page()
     page.view.set_control("search", "SVD")
@@ -106,12 +96,6 @@ def test_the_table_has_the_functions_that_match(situation: Situation) -> None:
     assert list(page.view.table().columns["function"]) == ["svd", "load", "helper", "inc"]
 
 
-def test_count_is_of_functions(situation: Situation) -> None:
-    table = situation.page(count="2").view.table()
-    assert list(table.columns["function"]) == ["svd", "load"]
-    assert table.note == "2 of 4 functions"
-
-
 def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) -> None:
     page = situation.page(prefix="inc", worker=WORKER)
     asked = situation.cluster.of("profile")[-1].arguments
@@ -121,15 +105,6 @@ def test_prefix_and_worker_of_the_arguments_are_asked_for(situation: Situation) 
     page.view.set_control("worker", "")
     assert situation.cluster.of("profile")[-1].arguments["worker"] == ""
     assert "worker" not in page.controls
-
-
-def test_another_task_can_be_chosen(situation: Situation) -> None:
-    page = situation.page()
-    assert page.controls["subject"].options[:2] == [("", "All tasks"), ("inc", "inc")]
-    page.view.set_control("subject", "inc")
-    situation.cluster.reply()
-    page.view.update()
-    assert page.names == ["all", "inc"]
 
 
 def test_a_profile_opened_from_a_block_leads_to_the_page_of_its_task(situation: Situation) -> None:
@@ -160,13 +135,6 @@ def test_the_timeline_shows_the_samples_of_each_prefix(situation: Situation) -> 
     data = {name: np.array(row) for name, row in page.view.timeline.source.model.data.items()}
     heights = dict(zip(data["what"].tolist(), data["top"] - data["bottom"], strict=True))
     assert heights == {"inc": 8, "load": 2}
-
-
-def test_many_bins_are_added_up_without_losing_a_sample() -> None:
-    bins = Bins(activity({"inc": [1] * 1000, "load": [2] * 1000}))
-    assert len(bins.start) <= MAX_BINS
-    assert bins.counts.sum() == 3000
-    assert bins.prefixes["load"].sum() == 2000
 
 
 def test_it_is_asked_again_while_tasks_end_and_not_after(situation: Situation) -> None:

@@ -13,7 +13,7 @@ from dask_diag_lab.collector.deaths import OVER_MEMORY
 from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.format import clock
-from dask_diag_lab.views.look import DARK, LIGHT
+from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.event_texts import RECENT_S
 from dask_diag_lab.views.tasks.progress import Progress, estimate
@@ -117,17 +117,6 @@ def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
         bars.view.show({"order": "x"})
     with pytest.raises(ArgumentError, match="no argument “worker”; those it has: “by”, “order”"):
         Progress(store, LIGHT, {"worker": "a"})
-
-
-def test_colours_are_those_of_the_prefixes_and_follow_the_look() -> None:
-    store = store_of(prefixes=[prefix_row("a", memory=3), prefix_row("b", memory=9)])
-    bars = Bars(store)
-    for look in (LIGHT, DARK):
-        bars.view.look = look
-        bars.view.restyle()
-        expected = [prefix_color(store.palette.index(name), look) for name in ("b", "a")]
-        assert bars["color"] == expected
-        assert bars.view.chart.background == look.background
 
 
 def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:

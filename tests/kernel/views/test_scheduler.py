@@ -10,19 +10,16 @@ from bokeh.models.widgets import Div
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.format import clock
-from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.models import BarChart
-from dask_diag_lab.views.registry import Plot, built_in_plots
 from dask_diag_lab.views.scheduler.moves import Shuffle, Stealing
 from dask_diag_lab.views.scheduler.system import Clients, Contention, Counters, SchedulerSystem
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import FINE, change
+from tests.kernel.views.scheduler_tables import change
 from tests.kernel.views.situations import batch, store_of, worker
 
 T0: Final = 1000.0
 NAN = float("nan")
-PLOTS = [plot for plot in built_in_plots() if plot.group == "Scheduler"]
 
 
 def system_row(time: float, **given: float) -> tuple[float, ...]:
@@ -31,27 +28,6 @@ def system_row(time: float, **given: float) -> tuple[float, ...]:
         *(time, values["cpu"], values["memory"], values["read"], values["write"]),
         *(NAN, NAN, values.get("fds", 40.0), values.get("gil", NAN), values.get("loop", 0.02)),
     )
-
-
-@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
-def test_an_empty_plot_says_why_and_sends_nothing_again(plot: Plot) -> None:
-    assert Drawn(plot(Store())).view.caption.empty
-    store = store_of(
-        workers=[worker(0, metrics={"event_loop_interval": 0.02})],
-        extras={
-            **change("fine", FINE),
-            **change("system", [system_row(T0), system_row(T0 + 1)]),
-            **change("counters", [("transitions", "count", 5.0)]),
-            **change("clients", [("Client-a", True, 3)]),
-            **change("stealing", [(T0, "confirmed", "k", 1, "a", "b", 1.0, 0.0)]),
-            **change("shuffles", [shuffle_row("one", 0, 9.0)]),
-        },
-    )
-    shown = Drawn(plot(store))
-    assert shown.sent() == []
-    shown.view.look = DARK
-    shown.view.restyle()
-    assert set(shown.sent()).isdisjoint({"data", "value"})
 
 
 # --- event loops and the scheduler's process
@@ -92,15 +68,6 @@ def test_event_loops_are_those_of_scheduler_and_workers() -> None:
     shown.models(BarChart)[0].clicked = [rows[3]["address"], "1"]
     shown.view.update()
     assert shown.view.opening == Opening("worker", {"worker": rows[3]["address"]})
-
-
-def test_waiting_for_the_interpreter_is_shown_where_it_is_measured() -> None:
-    rows = [worker(0, metrics={"event_loop_interval": 0.02, "gil_contention": 0.5})]
-    shown = Drawn(Contention(store_of(workers=rows)))
-    assert shown.view.parts[1].table().columns["value"] == [50.0]
-    headings = [div.text for div in shown.models(Div) if div.visible]
-    assert headings == ["Waiting for the interpreter's lock: workers 50 % on average, 50 % at most"]
-    assert shown.view.caption.note == ""
 
 
 # --- counters

@@ -11,8 +11,6 @@ from bokeh.document import Document
 from bokeh.protocol import Protocol
 
 from dask_diag_lab.store import Store
-from dask_diag_lab.views.look import DARK
-from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesPlot
 from tests.kernel.views.drawn import Drawn, SentBytes
 
@@ -53,12 +51,6 @@ def drawn(n: int, **arguments: str) -> Drawn[Cpu]:
     view = Cpu(Store(), arguments=arguments)
     view.given = points(n)
     return Drawn(view)
-
-
-def test_equal_data_sends_nothing() -> None:
-    shown = drawn(10)
-    shown.view.given = points(10)
-    assert shown.sent() == []
 
 
 def test_young_run_stands_still_and_an_old_one_shows_the_last_minutes_or_all() -> None:
@@ -154,12 +146,3 @@ def test_lines_of_different_times_share_one_axis() -> None:
     assert list(data["x"]) == [0, 1, 2, 3, 4]
     assert np.isnan(data["mean0"][3:]).all()
     assert np.isnan(data["mean1"][:2]).all()
-
-
-def test_colours_follow_the_look_and_a_legend_tells_lines_and_band() -> None:
-    view = drawn(3).view
-    view.look = DARK
-    view.restyle()
-    items = view.caption.legend
-    assert [item.label for item in items] == ["CPU", "lowest to highest"]
-    assert items[0].color == data_colors(DARK).load_normal

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.schema import Change, Kind, Outcome
+from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.details.task import HOW, TaskPage
 from dask_diag_lab.views.view import Opening
-from tests.kernel.store.batches import T0, BatchMaker
+from tests.kernel.store.batches import BatchMaker
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch
 from tests.kernel.views.task_answers import (
@@ -95,13 +95,6 @@ def test_ask_now_of_a_running_task_leads_to_its_call_stack() -> None:
         assert "File f" in page.text
 
 
-def test_a_closed_cluster_cannot_be_asked() -> None:
-    page, _ = shown()
-    page.view.store.set_feed_state("closed", "", 1.0)
-    page.settle()
-    assert "ask" not in page.controls
-
-
 def runs(page: Shown, clock: Clock, *starts: float) -> None:
     """Have heartbeats report that the task of a page runs since then, and the page hear of it."""
     rows = [(HTML, 1, 2, start) for start in starts]
@@ -165,35 +158,3 @@ def test_a_task_that_nobody_knows_any_more_is_shown_as_recorded(answer: Any) -> 
     assert page.rows("action", "seconds") == [("transfer", 1.5), ("compute", 2.0)]
     page.set("section", "workers")
     assert page.rows("role", "worker") == [("ran it", W1), ("sent data for it", W2)]
-
-
-def test_a_task_that_is_forgotten_while_one_looks_keeps_what_cannot_have_changed() -> None:
-    page = with_history(RUNNING)
-    assert page.facts["State"] == "processing"
-    page.cluster.answers |= {"task": lambda _: None, "call-stacks": lambda _: {"stacks": ()}}
-    page.set("ask")
-    assert page.facts["State"] == "forgotten by the scheduler"
-    assert (page.facts["Group"], page.facts["Started at"]) == ("<b>-g", fmt.clock(T0 + 1.5))
-    assert "Runs on" not in page.facts
-    assert page.facts["Outcome"] == "success"
-
-
-def test_the_error_of_a_forgotten_task_is_shown_where_it_is_kept() -> None:
-    page = with_history(outcome=Outcome.KILLED)
-    errors: dict[str, list[Any]] = {  # columns differ in type
-        "key": [f"x{HTML}", HTML],
-        "prefix": ["x", "x"],
-        "time": [T0, T0],
-        "workers": [(), (W1,)],
-        "exception": ["ValueError", "KilledWorker: once too often"],
-        "traceback": ["", "  File x"],
-        "is_attempt": [False, False],
-        "kind": ["ValueError", "KilledWorker: once too often"],
-        "kind_failures": [1, 1],
-        "kind_attempts": [0, 0],
-        "kind_first": [T0, T0],
-    }
-    extras = {"errors": Change(errors)}
-    page.cluster.store.apply(BatchMaker(epoch="b").batch(extras=extras))
-    page.set("section", "error")
-    assert page.text == "KilledWorker: once too often\n\n  File x"

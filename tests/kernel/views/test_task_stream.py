@@ -104,25 +104,6 @@ def test_many_actions_are_merged_as_high_as_they_are_busy_and_noted(feed: Feed) 
     assert "12\u202f001 actions, those closer than" in view.caption.note
 
 
-def test_a_picture_of_many_tasks_has_colours_in_proportion_to_their_time() -> None:
-    simulation, store = Simulation(8, 4, 60_000), Store()
-    for batch in simulation.batches(rows=20_000):
-        store.apply(batch)
-    view = TaskStream(store)
-    view.build()
-    view.command("fit")
-    view.update()
-    assert view.figure is not None
-    block = {name: np.array(of) for name, of in data(view.figure.blocks).items()}
-    is_work = block["kind"] == Kind.COMPUTE
-    area = (block["right"] - block["left"]) * block["height"] * is_work * (block["code"] < 216)
-    drawn = np.bincount(block["prefix"], weights=area, minlength=64)
-    _, rows = store.actions.since(0)
-    took = (rows["stop"] - rows["start"]) * (rows["kind"] == Kind.COMPUTE) * (rows["outcome"] == 0)
-    spent = np.bincount(rows["prefix"], weights=took, minlength=64)
-    assert drawn / drawn.sum() == pytest.approx(spent / spent.sum(), abs=0.03)
-
-
 def test_only_the_rows_in_sight_and_a_page_beside_them_are_asked_for(clock: Clock) -> None:
     feed = Feed().workers(*(f"tcp://w{i}:1" for i in range(500)))
     for i in range(500):
@@ -186,20 +167,22 @@ def test_nothing_is_sent_when_nothing_changed_and_no_data_for_another_look(feed:
 
 def test_a_dense_run_and_a_large_history_stay_within_their_bytes() -> None:
     simulation, now = Simulation(n_workers=16, n_threads=4, n_tasks=60_000), [1e6]
+    begin_s, seconds = 40, 12
     stops = np.maximum.accumulate(simulation.actions["stop"])
-    store, row = Store(clock=lambda: now[0]), 0
+    store, row = Store(clock=lambda: now[0]), int(np.searchsorted(stops, BEGIN + begin_s))
+    store.apply(simulation.batch(0, row))
+    assert row > 15_000
     view = TaskStream(store)
     view.build()
     assert view.figure is not None
     sent = SentBytes(view.figure.blocks.model)
-    for quarter_s in range(240):  # some 600 tasks a second
+    for quarter_s in range(4 * seconds):  # some 600 tasks a second
         now[0] += 0.25
-        until = int(np.searchsorted(stops, BEGIN + 1 + quarter_s / 4))
+        until = int(np.searchsorted(stops, BEGIN + begin_s + quarter_s / 4))
         store.apply(simulation.batch(row, until))
         row = until
         view.update()
-    assert row > 20_000
-    assert sent.total / 60 < 60_000
+    assert 0 < sent.total / seconds < 60_000
     view = TaskStream(store)
     view.build()
     assert view.figure is not None
@@ -293,20 +276,6 @@ def test_dead_workers_and_restarts_are_marked_and_other_events_are_not(feed: Fee
     assert marks["text"][1] == "no heartbeat"
 
 
-def test_the_note_names_the_last_death_of_the_window_and_no_other(feed: Feed) -> None:
-    feed.maker.action(0, 10).action(100, 110)
-    killed = {"worker": "tcp://w1:1", "cause": "no heartbeat", "lost_tasks": 2}
-    feed.send(110, events=[(T0 + 2, "worker-killed", killed)])
-    view, _ = built(feed)
-    view.window.hold(T0, T0 + 20)
-    view.update()
-    died = f"worker w1:1 died at {time_of_day(T0 + 2)}: no heartbeat"
-    assert died in view.caption.note
-    view.window.hold(T0 + 90, T0 + 120)
-    view.update()
-    assert "died" not in view.caption.note
-
-
 def test_the_hole_of_a_paused_worker_has_a_pattern_a_legend_and_an_explanation(feed: Feed) -> None:
     feed.maker.action(0, 10)
     feed.send(10, events=[(T0 + 4, "worker-paused", {"worker": "tcp://w1:1"})])
@@ -326,15 +295,6 @@ def test_the_hole_of_a_paused_worker_has_a_pattern_a_legend_and_an_explanation(f
     assert "worker paused" not in labels(view)
 
 
-def test_the_picture_goes_on_while_workers_are_paused_and_nothing_runs(feed: Feed) -> None:
-    feed.maker.action(0, 10)
-    feed.send(12, events=[(T0 + 11, "worker-paused", {"worker": "tcp://w1:1"})])
-    feed.now += 30
-    view, figure = built(feed)
-    assert data(figure.paused)["right"] == pytest.approx([42])
-    assert view.window.end > T0 + 42
-
-
 def test_a_pause_that_began_before_anybody_listened_is_drawn_from_then_on() -> None:
     feed = Feed()
     row = worker_row("tcp://w0:1", status="paused", last_seen=T0 + 1)
@@ -348,8 +308,15 @@ def test_a_pause_that_began_before_anybody_listened_is_drawn_from_then_on() -> N
 # Clicks.
 
 
-@pytest.mark.parametrize("kind", [Kind.COMPUTE, Kind.TRANSFER, Kind.DISK_READ])
-@pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.ERRED, Outcome.KILLED])
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [
+        (Kind.COMPUTE, Outcome.OK),
+        (Kind.COMPUTE, Outcome.ERRED),
+        (Kind.TRANSFER, Outcome.OK),
+        (Kind.DISK_READ, Outcome.KILLED),
+    ],
+)
 def test_every_kind_of_block_opens_the_profile_of_its_prefix_and_then_the_task(
     feed: Feed, kind: Kind, outcome: Outcome
 ) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
-from dask_diag_lab.schema import EXTRAS, Change
 from dask_diag_lab.store import Store
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views import format as fmt
@@ -109,15 +108,6 @@ def test_choice_of_another_worker_asks_for_it() -> None:
     assert view.caption.controls[0].value == view.table_arguments["worker"] == ADDRESS[1]
 
 
-def test_many_workers_are_asked_again_more_seldom() -> None:
-    store, questions = asked(transfer(0, 1, 0.0), n=500)
-    view = opened(Transfers(store))
-    for seconds, n_asked in ((9.0, 1), (11.0, 2)):
-        store.apply(batch(time=1000.0 + seconds, workers=[worker(0, cpu=seconds)]))
-        view.update()
-        assert len(questions) == n_asked
-
-
 def test_table_tells_size_wire_and_rate() -> None:
     rows = [transfer(0, 1, 0.0), transfer(0, 1, 3.0, direction="out", compressed=MIB)]
     table = Transfers(asked(*rows)[0]).table()
@@ -157,18 +147,3 @@ def test_no_transfers_and_no_answer_have_different_empty_texts() -> None:
     store.queries.on_ask = lambda _: None
     waiting = opened(Transfers(store, arguments={"worker": ADDRESS[1]}))
     assert waiting.caption.empty.startswith("Waiting")
-
-
-def test_workers_that_did_not_answer_are_counted() -> None:
-    store, _ = asked(transfer(0, 1, 0.0), missing={ADDRESS[2]: "timeout"})
-    assert opened(Transfers(store)).caption.note == "1 worker did not answer"
-
-
-def test_the_empty_text_has_what_p2p_shuffles_moved() -> None:
-    store, _ = asked()
-    names = [column.name for column in next(e for e in EXTRAS if e.name == "shuffles").columns]
-    row: dict[str, list[Any]] = {name: [np.nan] for name in names}
-    row |= {"id": ["s"], "worker": [ADDRESS[0]], "comm_read": [229.0 * MIB]}
-    store.apply(batch(workers=[worker(0)], extras={"shuffles": Change(row)}))
-    view = opened(Transfers(store))
-    assert "P2P shuffles, which no log has, moved 229 MiB: see Shuffle." in view.caption.empty

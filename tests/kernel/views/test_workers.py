@@ -15,11 +15,9 @@ from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksInMemory, Task
 from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
 from dask_diag_lab.views.workers.over_time import (
     CpuSeries,
-    MemorySeries,
-    NetworkSeries,
     ResultsSeries,
 )
-from dask_diag_lab.views.workers.traffic import HostDisk, HostNetwork
+from dask_diag_lab.views.workers.traffic import HostNetwork
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.store.batches import THRESHOLDS
 from tests.kernel.views.situations import GIB, batch, store_of, worker
@@ -159,11 +157,6 @@ def test_levels_begin_at_the_thresholds_that_are_on(
     assert shown(WorkersMemory, row, thresholds=thresholds).table().columns["level"] == [level]
 
 
-def test_thresholds_that_are_on_are_marks() -> None:
-    view = shown(WorkersMemory, worker(0), thresholds={**THRESHOLDS, "spill": None})
-    assert view.marks == [("target", 0.6), ("pause", 0.8), ("terminate", 0.95)]
-
-
 def test_cluster_memory_is_one_bar_in_the_level_of_the_worst_worker() -> None:
     rows = [worker(0, managed=GIB), worker(1, managed=3 * GIB), worker(2, status="paused")]
     view = shown(ClusterMemory, *rows)
@@ -191,12 +184,6 @@ def test_host_of_several_workers_is_one_bar() -> None:
     assert (table["host"], table["workers"]) == (["h", "other"], [3, 1])
     view.open_row("h")
     assert view.opening == Opening("workers", {})
-
-
-def test_traffic_that_is_not_reported_is_none_or_explained() -> None:
-    view = shown(HostNetwork, worker(0, metrics=NET), worker(1))
-    assert view.table().columns["received"] == [3e6, None]
-    assert "system-monitor.disk" in shown(HostDisk, worker(0, metrics=NET)).caption.empty
 
 
 @pytest.mark.parametrize("kind", [GpuUtilization, GpuMemory, RmmMemory])
@@ -256,13 +243,6 @@ def test_a_shared_process_counts_once(shared: Store) -> None:
     assert (health["memory"], health["memory_limit"]) == (4 * GIB, 8 * GIB)
 
 
-def test_lines_over_time_are_of_processes_where_workers_share_one(shared: Store) -> None:
-    for kind, expected in ((CpuSeries, "175 % CPU"), (MemorySeries, "2.00 GiB process memory")):
-        headline = drawn(kind(shared)).caption.headline
-        assert expected in headline
-        assert headline.endswith(" · mean of 2 processes, band from lowest to highest")
-
-
 # --- over time
 
 
@@ -275,11 +255,6 @@ def test_series_are_recorded_before_anybody_looks() -> None:
     assert (table.columns["CPU_low"][0], table.columns["CPU_high"][0]) == (10.0, 30.0)
     assert table.units["CPU_mean"] == "%"
     assert "40 % CPU · mean of 2 workers" in view.caption.headline
-
-
-def test_series_count_a_host_once() -> None:
-    store = store_of(workers=[worker(i, host="h", metrics=NET) for i in range(4)])
-    assert NetworkSeries(store).table().columns["received_total"] == [3e6]
 
 
 def test_results_are_added_up_over_the_workers_at_each_time() -> None:
