@@ -102,7 +102,7 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
 def serve_until_looked_at(
     cluster: LocalCluster, listen: Listen, look: Callable[[], object]
 ) -> None:
-    target = Target("", cluster.scheduler_address, {})
+    target = Target(cluster.scheduler_info["id"], cluster.scheduler_address, {})
     asyncio.run(serve_until(lambda: asyncio.to_thread(look), target, listen))
 
 
