@@ -33,6 +33,7 @@ from tests.kernel.session.small_clusters import PARTLY_CLOSED, our_threads, smal
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
 
 PRELOAD = {"distributed.scheduler.preload": ["dask_diag_lab.scheduler"]}
+NOBODY = "tcp://127.0.0.1:1"
 IMPATIENT = """
 from dask_diag_lab.transport import feed
 feed.CONNECT_TIMEOUT_S = 1.0
@@ -102,7 +103,7 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
 def serve_until_looked_at(
     cluster: LocalCluster, listen: Listen, look: Callable[[], object]
 ) -> None:
-    target = Target("", cluster.scheduler_address, {})
+    target = Target(str(cluster.scheduler_info["id"]), cluster.scheduler_address, {})
     asyncio.run(serve_until(lambda: asyncio.to_thread(look), target, listen))
 
 
@@ -146,18 +147,13 @@ def test_certificates_are_given_as_to_dask_worker(command: Run, tmp_path: Path) 
     assert page.exists()
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody is waited for who does not answer."""
-    monkeypatch.setattr(feed, "CONNECT_TIMEOUT_S", 0.5)
-
-
-@pytest.mark.usefixtures("impatient")
 def test_an_address_of_no_scheduler_is_said_in_a_line(
-    command: Run, cluster: LocalCluster, tmp_path: Path
+    command: Run, cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "page.html"
-    for address in ("tcp://127.0.0.1:1", *cluster.scheduler_info["workers"]):
+    for address in (*cluster.scheduler_info["workers"], NOBODY):
+        if address == NOBODY:
+            monkeypatch.setattr(feed, "CONNECT_TIMEOUT_S", 0.5)
         for words in (("report", "--output", str(page)), ("serve", "--death-timeout", "0")):
             done = command(*words, address)
             assert (done.exit_code, done.stdout) == (1, "")
@@ -165,8 +161,10 @@ def test_an_address_of_no_scheduler_is_said_in_a_line(
     assert not page.exists()
 
 
-@pytest.mark.usefixtures("impatient")
-def test_the_port_of_dask_s_dashboard_is_said_to_be_that(command: Run) -> None:
+def test_the_port_of_dask_s_dashboard_is_said_to_be_that(
+    command: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feed, "CONNECT_TIMEOUT_S", 0.5)
     with small_cluster(dashboard_address="127.0.0.1:0") as cluster:
         place = cluster.dashboard_link.partition("://")[2].removesuffix("/status")
         for address in (place, f"tcp://{place}", cluster.dashboard_link):
