@@ -66,14 +66,14 @@ async def test_list_waits_for_no_program_that_does_not_answer(
     client: Client, announced: Backend
 ) -> None:
     with StockScheduler() as scheduler, Backend(announced.folder) as holding:
+        await client.until(lambda found: any(one["plots"] for one in found))
+        for program in (scheduler, holding):
+            program.process.send_signal(signal.SIGSTOP)
         holding.announce()
-        held = asyncio.ensure_future(client.relayed(holding, "hold", params={"seconds": "60"}))
-        scheduler.process.send_signal(signal.SIGSTOP)
         listed = {one["id"]: one for one in await client.dashboards()}
         assert listed[announced.id]["plots"]
         # Had it been waited for, it would be known not to answer.
         assert "Waiting for the first answer" in listed[holding.id]["reason"]
-    await held  # it was killed
 
 
 async def test_scheduler_without_a_dashboard_loads_no_bokeh_when_it_is_asked(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
-from distributed import Client, LocalCluster
+from distributed import Client
 
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.profile.profile import ProfileOfTasks
@@ -27,25 +26,18 @@ def outermost(seconds: float) -> int:
     return innermost(time.time() + seconds)
 
 
-def _profiled(seconds: float, is_enough: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def profiled() -> dict[str, Any]:
     """Run a task on a real worker until its profile is enough; return `distributed`'s tree."""
-    with (
-        LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as local,
-        Client(local) as client,
-    ):
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            client.submit(outermost, seconds, pure=False).result(timeout=60)
-            tree: dict[str, Any] = client.profile("outermost")
-            if is_enough(tree):
-                return tree
-    raise AssertionError("no profile within a minute")
+    tree: dict[str, Any] = {"count": 0}
+    with Client(n_workers=1, processes=False, dashboard_address=":0") as client:
+        while tree["count"] < MIN_SAMPLES:
+            client.submit(outermost, 0.5, pure=False).result(timeout=60)
+            tree = client.profile("outermost")
+    return tree
 
 
 def test_the_function_that_ran_has_the_time_of_a_real_task() -> None:
-    tree = _profiled(0.5, lambda found: found["count"] >= MIN_SAMPLES)
+    tree = profiled()
     store = Store()
     store.apply(batch(workers=[worker(0)]))
     replies = Cluster(store, activity=activity({"outermost": [tree["count"]]}))
