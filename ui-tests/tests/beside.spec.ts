@@ -1,4 +1,4 @@
-// Bokeh and Panel load a BokehJS of their own into the page: neither disturbs the other.
+// Bokeh, Panel and hvplot load a BokehJS of their own into the page: neither disturbs the other.
 import { Page } from '@playwright/test';
 
 import { CLUSTER, WORK } from '../harness/ipynb';
@@ -13,6 +13,12 @@ picture = figure(width=300, height=150)
 picture.line([1, 2], [1, 2])
 pn.Column(pn.widgets.IntSlider(name="Of Panel"), picture)`;
 
+const HVPLOT = `import holoviews
+holoviews.extension("bokeh", inline=True, logo=False)
+import hvplot.pandas
+import pandas
+pandas.DataFrame({"Of hvplot": [1, 2, 3]}).hvplot.line(y="Of hvplot")`;
+
 /** After Panel, which finds nothing of its own where this was first, without us too. */
 const BOKEH = `from bokeh.io import output_notebook, show
 from bokeh.layouts import column
@@ -24,6 +30,8 @@ picture = figure(width=300, height=150)
 picture.line([1, 2], [1, 2])
 show(column(Slider(title="Of Bokeh", start=0, end=9, value=1), picture))`;
 
+const LIBRARIES = [PANEL, HVPLOT, BOKEH];
+
 const hasBokeh = (page: Page): Promise<boolean> => page.evaluate(() => 'Bokeh' in window);
 
 async function expectDrawn(notebook: Notebook, cell: number, slider: string): Promise<void> {
@@ -33,12 +41,12 @@ async function expectDrawn(notebook: Notebook, cell: number, slider: string): Pr
   await expect(output.getByText(slider)).toBeVisible();
 }
 
-test('Bokeh and Panel draw beside our plots, and ours beside theirs', async ({
+test('Bokeh, Panel and hvplot draw beside our plots, and ours beside theirs', async ({
   lab,
   page,
   server
 }) => {
-  const path = server.writeNotebook('beside.ipynb', [CLUSTER, WORK, PANEL, BOKEH]);
+  const path = server.writeNotebook('beside.ipynb', [CLUSTER, WORK, ...LIBRARIES]);
   const notebook = await lab.open(path);
   await notebook.run(0);
   await notebook.run(1);
@@ -49,9 +57,31 @@ test('Bokeh and Panel draw beside our plots, and ours beside theirs', async ({
   await open('task-stream');
   expect(await hasBokeh(page)).toBe(false);
   await expectDrawn(notebook, 2, 'Of Panel:');
-  await expectDrawn(notebook, 3, 'Of Bokeh:');
+  await notebook.run(3, 120_000);
+  await expectToShow(notebook.cell(3).locator('.jp-OutputArea'), 60_000);
+  await expectDrawn(notebook, 4, 'Of Bokeh:');
   const theirs = await page.evaluateHandle(() => Reflect.get(window, 'Bokeh') as object);
   await lab.command('dask-diag-lab:open-plot', { plot: 'workers', arguments: {} });
   await expect((await lab.livePane('workers')).locator('.slick-row').first()).toBeVisible();
   expect(await theirs.evaluate(one => one === Reflect.get(window, 'Bokeh'))).toBe(true);
+});
+
+test('Bokeh draws in a page that came with our panes, and ours open after it', async ({
+  lab,
+  page,
+  server
+}) => {
+  const path = server.writeNotebook('restored.ipynb', [CLUSTER, BOKEH]);
+  await (await lab.open(path)).run(0);
+  await lab.command('dask-diag-lab:open-plot', { plot: 'workers-memory', arguments: {} });
+  await lab.livePane('workers-memory');
+  await lab.saved('workers-memory');
+  await page.reload();
+  await lab.restored();
+  await expectToShow(await lab.livePane('workers-memory'));
+  expect(await hasBokeh(page)).toBe(false);
+  await expectDrawn(await lab.notebook(path), 1, 'Of Bokeh:');
+  await page.evaluate(() => Reflect.deleteProperty(window, 'Bokeh'));
+  await lab.command('dask-diag-lab:open-plot', { plot: 'workers', arguments: {} });
+  await expect((await lab.livePane('workers')).locator('.slick-row').first()).toBeVisible();
 });

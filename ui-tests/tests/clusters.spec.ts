@@ -118,3 +118,41 @@ test('panes go to a second cluster when they are told to, and are closed togethe
   await lab.command('dask-diag-lab:close-plots', { dashboard: newer });
   await expect(lab.panes()).toHaveCount(0);
 });
+
+test('each of two clusters of a notebook keeps its panes: when one closes, and after a restart', async ({
+  lab,
+  server
+}) => {
+  test.setTimeout(240_000);
+  const cluster = (name: string): string => CLUSTER.replace('client =', `${name} =`);
+  const cells = [cluster('first'), cluster('second'), 'second.shutdown()'];
+  const notebook = await lab.open(server.writeNotebook('pair.ipynb', cells));
+  const bound = async (plot: string): Promise<string> =>
+    (await lab.panes(plot).getAttribute('data-dashboard')) ?? '';
+  const sections = lab.page.locator('#dask-diag-lab-sidebar section');
+  await lab.sidebar();
+  const makeBoth = async (): Promise<(string | null)[]> => {
+    await notebook.run(0);
+    await expect(sections).toHaveCount(1);
+    const first = await sections.getAttribute('data-dashboard');
+    await notebook.run(1);
+    await expect(sections).toHaveCount(2);
+    return [first, await sections.first().getAttribute('data-dashboard')];
+  };
+  const [first, second] = await makeBoth();
+  await lab.command('dask-diag-lab:open-plot', { plot: 'progress', dashboard: first });
+  await lab.command('dask-diag-lab:open-plot', { plot: 'cpu', dashboard: second });
+  await lab.livePane('cpu');
+  await notebook.start(2);
+  await expect(lab.panes('cpu')).toHaveAttribute('data-state', 'stale');
+  await expect(lab.panes('cpu')).toContainText('history kept');
+  expect([await bound('progress'), await bound('cpu')]).toEqual([first, second]);
+
+  await notebook.ended(2);
+  await lab.restartKernel('pair.ipynb');
+  await notebook.ready();
+  await expect(sections).toHaveCount(0);
+  const again = await makeBoth();
+  await expect.poll(async () => [await bound('progress'), await bound('cpu')]).toEqual(again);
+  await lab.livePane('cpu');
+});

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+import fsspec
 import pytest
 from distributed import Client, wait
 from IPython.core.interactiveshell import InteractiveShell
@@ -175,3 +176,17 @@ def test_without_a_client_there_is_no_report_and_a_closed_one_is_named(tmp_path:
     report = performance_report(str(tmp_path / "report.html"))
     with attached_client() as client, pytest.raises(RuntimeError, match="closed"), report:
         client.close()
+
+
+def test_a_report_is_written_where_the_block_raises(client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    with pytest.raises(ZeroDivisionError), performance_report(str(path)):
+        client.submit(lambda: 1 / 0).result()
+    assert re.search(r"<th[^>]*>Failed</th><td>1</td>", path.read_text(encoding="utf-8"))
+
+
+def test_a_report_goes_where_fsspec_writes(client: Client) -> None:
+    with performance_report("memory://reports/one.html.gz"):
+        wait(client.submit(inc, 1))
+    with fsspec.open("memory://reports/one.html.gz", "rt", compression="gzip") as file:
+        assert "Task Stream" in tabs(file.read())

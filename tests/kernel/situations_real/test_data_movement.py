@@ -8,11 +8,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
+from dask.utils import key_split
 from distributed import Event, Scheduler, Worker, wait
 
+from dask_diag_lab.store import Store
+from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from tests.kernel.situations_real.clusters import OVER_TCP, Cluster, cluster, near, sums
 
 MIB = 2**20
@@ -179,6 +184,43 @@ def test_the_last_report_of_a_shuffle_that_has_ended_stays(shuffling: Cluster) -
         lambda: sum(shuffling.table("shuffle")["comm_written"]) >= 0.99 * SHUFFLED,
         lambda scheduler: not heartbeats(scheduler),
     )
+
+
+def drawn_lines(store: Store) -> set[tuple[str, str]]:
+    """Return which box each line of the Task Group Graph leads from and to."""
+    view = TaskGroupGraph(store)
+    view.build()
+    view.update()
+    box, line = view.boxes.model.data, view.lines.model.data
+    y = np.add(box["top"], box["bottom"]) / 2
+    begins, ends = (
+        dict(zip(zip(box[side], y, strict=True), box["label"], strict=True))
+        for side in ("right", "left")
+    )
+    lines = zip(*(line[name] for name in ("x0", "y0", "x1", "y1")), strict=True)
+    return {(begins[x0, y0], ends[x1, y1]) for x0, y0, x1, y1 in lines}
+
+
+def test_each_group_of_p2p_merges_has_its_lines(moved: Cluster) -> None:
+    # The barriers of all shuffles are one group: what it needs needs it as well.
+    one, two = (
+        dd.from_pandas(pd.DataFrame({"k": range(100), name: range(100)}), npartitions=4)
+        for name in "ab"
+    )
+    merged = one.merge(two, on="k").shuffle("a").merge(two, on="k").persist()
+    wait(merged)
+    lines = moved.agree(
+        lambda: moved.diagnostics.submit(drawn_lines).result(60),
+        lambda scheduler: {
+            (needed.name, group.name)
+            for group in scheduler.task_groups.values()
+            for needed in group.dependencies - {group}
+        },
+        lambda theirs: any(name.startswith("hashjoinp2p") for _, name in theirs),
+    )
+    assert {"hash-join-transfer", "shuffle-barrier", "hashjoinp2p", "p2pshuffle"} <= {
+        key_split(name) for line in lines for name in line
+    }
 
 
 # --- work stealing
