@@ -221,8 +221,8 @@ export class DashboardsModel {
 
   /** The name that the user has given the cluster, before that of its notebook. */
   private _prefixOf(one: IDashboard): string {
-    const file = PathExt.basename(this._notebookOf(one) ?? one.name);
-    const isNamed = one.kind === 'diagnostics' && one.name !== file && !UNNAMED.test(one.name);
+    const file = this._notebookOf(one); // without one, the name is the whole of it
+    const isNamed = file !== null && one.name !== PathExt.basename(file) && !UNNAMED.test(one.name);
     return isNamed ? `${one.name} · ` : '';
   }
 

@@ -32,7 +32,12 @@ export interface IOpenOptions {
 }
 
 /** What a pane showed. */
-type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments'>;
+type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments' | 'heading'>;
+
+/** What brings a pane back once it is disposed. */
+function stepOf({ plot, binding, arguments: given, heading }: PlotWidget): IStep {
+  return { plot, binding, arguments: given, heading };
+}
 
 export class PaneList {
   constructor(
@@ -180,14 +185,14 @@ export class PaneList {
       this.activate(last);
       return;
     }
-    const trail = last ? [...this._trail, last.content] : [];
+    const trail = last ? [...this._trail, stepOf(last.content)] : [];
     this._showStep({ plot, binding, arguments: given }, trail, last, this._placeBeside(node));
   }
 
   /** Show a step of a drill-down in the place of the last one. */
   private _showStep(
-    { plot, binding, arguments: given }: IStep,
-    trail: readonly PlotWidget[],
+    { plot, binding, arguments: given }: Omit<IStep, 'heading'>,
+    trail: readonly IStep[],
     last: Pane | null,
     place: IPlacement
   ): void {
@@ -195,7 +200,6 @@ export class PaneList {
     this.show(pane, last ? { mode: 'tab-after', ref: last.id } : place);
     const before = trail.at(-1);
     if (before) {
-      // What it showed is known also once it is disposed.
       pane.setBack(before.heading, () => this._showStep(before, trail.slice(0, -1), pane, place));
     }
     this._drilled = pane;
@@ -247,7 +251,7 @@ export class PaneList {
   private _board: DockPanelSvg | null = null;
   /** The pane that clicks in others share, and what it showed before. */
   private _drilled: Pane | null = null;
-  private _trail: readonly PlotWidget[] = [];
+  private _trail: readonly IStep[] = [];
 }
 
 function newKey(plot: string): string {
