@@ -55,7 +55,7 @@ MAX_NAME: Final = 60
 # What `distributed` and gateways name a cluster that was given no name.
 _NUMBER: Final = re.compile(r"([\w-]+\.)?[0-9a-f-]{8,}")
 
-MAY_RUN: Final = "The client was closed."
+CLIENT_CLOSED: Final = "The client was closed."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
 KEPT: Final = "The history is kept until the kernel stops."
 
@@ -306,7 +306,7 @@ class Composition:
         """
         last = self._store.feed_state
         is_lost = last.state == "lost"
-        why = "" if is_cluster_closed else last.reason if is_lost else MAY_RUN
+        why = "" if is_cluster_closed else last.reason if is_lost else CLIENT_CLOSED
         reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
         self._store.set_feed_state("closed", reason, last.since if is_lost else time.time())
 

@@ -433,7 +433,7 @@ class Collector(SchedulerPlugin):
         actions = message.get("startstops") or ()
         if worker and not actions and worker not in self._scheduler.workers:
             why = self._deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
-            died = f"{ts.suspicious} workers died while they ran the task, the last"
+            died = f"workers died while they ran the task ({ts.suspicious}), the last"
             self._errors.note(ts.key, prefix, f"KilledWorker: {died}: {why}")
             return
         self._errors.note(ts.key, prefix)

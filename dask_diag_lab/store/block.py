@@ -20,7 +20,7 @@ _ORDER_OF_KIND = np.array(
     [{Kind.COMPUTE: 0, Kind.TRANSFER: 2}.get(kind, 1) for kind in Kind], dtype=np.uint8
 )
 _MAX_LEVELS = 3
-_MAX_PREFIXES = 16
+_MAX_PREFIXES = 64
 # Irrational numbers as fractions of 2**64, where products wrap: the golden ratio, and sqrt(2) - 1
 # by which tracks differ, lest all have one colour at a time.
 _GOLDEN, _SILVER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC908)
@@ -58,7 +58,7 @@ def representatives(seconds: Floats, prefix: Ints, first: Ints, bucket: Ints, tr
     seconds : ndarray of float64
         Not negative.
     prefix : ndarray of int
-        Those after the first 15 count as one.
+        Those after the first 63 count as one.
     first : ndarray of int
         Begin of each run, ascending from 0.
     bucket, track : ndarray of int64

@@ -40,7 +40,6 @@ _FIXED: Final = {
     TRANSFER_CODE: "transfer",
     DISK_CODE: "disk",
     DESERIALIZE_CODE: "(de)serialize",
-    ERRED_CODE: "failed",
     KILLED_CODE: "worker died",
     RETRIED_CODE: "failed attempt",
 }
@@ -77,7 +76,12 @@ def headline(share: Sequence[float], n_asked: int, n_threads: int) -> str:
 
 
 def legend(
-    frame: Frame, names: Sequence[str], fills: Sequence[str], *, has_tails: bool
+    frame: Frame,
+    names: Sequence[str],
+    fills: Sequence[str],
+    failed: LegendItem,
+    *,
+    has_tails: bool,
 ) -> list[LegendItem]:
     """Return what is in the window: what went wrong first, then what takes most time.
 
@@ -90,6 +94,8 @@ def legend(
         Prefixes in order of first appearance.
     fills : sequence of str
         Colour of each code.
+    failed : LegendItem
+        That of failed tasks.
     has_tails : bool
         Whether transfers end in a part that is (de)serialization.
     """
@@ -102,7 +108,12 @@ def legend(
     present = np.flatnonzero(is_present)
     by_time = present[np.argsort(-size[present], kind="stable")].tolist()
     shown = by_time[:MAX_LEGEND]
-    items = [LegendItem(_FIXED.get(c) or _prefix_label(c, names), fills[c]) for c in shown]
+    items = [
+        failed
+        if c == ERRED_CODE
+        else LegendItem(_FIXED.get(c) or _prefix_label(c, names), fills[c])
+        for c in shown
+    ]
     n_more = len(by_time) - MAX_LEGEND
     return [*items, LegendItem(f"+ {n_more} more", "#00000000")] if n_more > 0 else items
 

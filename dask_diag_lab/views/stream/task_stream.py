@@ -33,6 +33,7 @@ from dask_diag_lab.views.stream.frame import (
 from dask_diag_lab.views.stream.history import history_job
 from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
+from dask_diag_lab.views.tasks.task_counts import erred_item
 from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 
 SETTLE_S: Final = 0.08
@@ -243,7 +244,9 @@ class TaskStream(View):
             runs = bool(np.any(self._running_starts < frame.end) and store.time > frame.start)
             is_window_empty = not frame.inside.any() and not runs
             share = self._transfer_share
-            legend = text.legend(frame, store.palette.names, figure.fills, has_tails=share > 0)
+            failed = replace(erred_item(self.look), label="failed")
+            names, fills = store.palette.names, figure.fills
+            legend = text.legend(frame, names, fills, failed, has_tails=share > 0)
             if text.pauses(store, frame):
                 color = data_colors(self.look).memory_near
                 legend.insert(0, LegendItem("worker paused", color, "hatch"))
