@@ -108,7 +108,7 @@ class Exceptions(ExtraPlot, TablePlot):
     columns = (
         Column("exception", "Exception", width=148),
         Column("tasks", "Tasks", "number", width=50),
-        Column("attempts", "Attempts", "number", width=50),
+        Column("attempts", "Attempts", "number", width=66),
         Column("time", "Last", "time", width=66),
         Column("prefix", "Function", width=84),
         Column("workers", "Workers", width=68),
