@@ -343,10 +343,11 @@ def _wait(client: Client, duration_s: float | None, output: str) -> None:
     until = "Ctrl-C" if duration_s is None else f"Ctrl-C or for {duration_s:g} s"
     click.echo(f"Watching until {until}, then writing {output}.", err=True)
     logging.getLogger("dask_diag_lab.server.saved").setLevel(logging.INFO)
-    diagnostics = attach(client)
     with suppress(KeyboardInterrupt):
         while client.status == "running" and time.monotonic() < ends:
-            diagnostics.submit(lambda _: None, is_fresh=True)  # little is missing of a sudden end
+            with suppress(RuntimeError):  # it closes meanwhile
+                # Little is missing of a sudden end.
+                attach(client).submit(lambda _: None, is_fresh=True)
             time.sleep(0.25)
 
 
