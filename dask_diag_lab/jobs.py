@@ -7,6 +7,7 @@ as a function of data that does not change. Without a `JobRunner` it is done at 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -34,10 +35,13 @@ class Job(Generic[T]):
     ----------
     is_done : bool
         Whether there is a result; moves on the loop alone.
+    took_s : float
+        Processor time that it took.
     """
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.is_done = False
+        self.took_s = 0.0
         # In another thread texts are for the same reader, see `format.READER_ZONE`.
         self._make: Callable[[], T] | None = partial(copy_context().run, make)
         self._made: T
@@ -49,10 +53,12 @@ class Job(Generic[T]):
         make, self._make = self._make, None  # a result is kept for long, an answer need not be
         if make is None:
             return
+        began = time.thread_time()
         try:
             self._made = make()
         except Exception as error:  # noqa: BLE001  # `result` raises it, where it can be shown
             self._error, self._raised_at = error, error.__traceback__
+        self.took_s = time.thread_time() - began
 
     def result(self) -> T:
         """Return what came of it, or raise what it raised; only when it is done."""
@@ -149,19 +155,30 @@ class Latest(Generic[T]):
     """One thing that is made anew whenever what it depends on has changed, one at a time.
 
     Those asked for while one is being made do not pile up: the last one is made next.
+
+    Parameters
+    ----------
+    jobs : Jobs
+    rest : float
+        The same subject is not made anew before so many times what it took has passed: what is
+        made of a million rows at every change would else keep a processor busy.
     """
 
-    def __init__(self, jobs: Jobs) -> None:
+    def __init__(self, jobs: Jobs, rest: float = 0.0) -> None:
         self._jobs = jobs
+        self._rest = rest
         self._asked_for: tuple[object, object] | None = None
         self._under_way: Job[T] | None = None
         self._done: tuple[object, Job[T]] | None = None
         self._n_taken = 0
+        self._next_at = 0.0
+        self._is_late = False
 
     @property
     def version(self) -> int:
-        """Moves when one has been made."""
-        return self._n_taken + (self._under_way is not None and self._under_way.is_done)
+        """Moves when one has been made, or is to be made after a rest."""
+        is_made = self._under_way is not None and self._under_way.is_done
+        return 2 * (self._n_taken + is_made) + (self._is_late and self._is_rested)
 
     def of(self, subject: object, version: object, make: Callable[[], T]) -> T | None:
         """Return the newest that there is of a subject; begin to make it where it is old.
@@ -176,11 +193,23 @@ class Latest(Generic[T]):
             Makes it, in another thread. What it raises is raised here, once it is known.
         """
         self._take()
-        if self._under_way is None and self._asked_for != (subject, version):
+        is_new = self._done is None or self._done[0] != subject
+        self._is_late = self._under_way is None and self._asked_for != (subject, version)
+        if self._is_late and (is_new or self._is_rested):
+            self._is_late = False
             self._asked_for = (subject, version)
             self._under_way = self._jobs.start(make)
             self._take()
         return self.known(subject)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether a newer one was asked for that is made after a rest, when it is asked for."""
+        return self._is_late
+
+    @property
+    def _is_rested(self) -> bool:
+        return time.monotonic() >= self._next_at
 
     def known(self, subject: object) -> T | None:
         """Return the newest that there is of a subject, and make none."""
@@ -191,5 +220,6 @@ class Latest(Generic[T]):
     def _take(self) -> None:
         if self._asked_for is not None and self._under_way is not None and self._under_way.is_done:
             self._done = self._asked_for[0], self._under_way
+            self._next_at = time.monotonic() + self._rest * self._under_way.took_s
             self._under_way = None
             self._n_taken += 1

@@ -132,18 +132,18 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
     period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
     return [
         PlotRequest("task-stream", period),
-        PlotRequest("progress", {}),
+        PlotRequest("progress", period),
         PlotRequest("workers-memory-timeseries", period, "Memory"),
         PlotRequest("workers-cpu-timeseries", period, "CPU"),
-        PlotRequest("costs", {}),
+        PlotRequest("costs", period),
         PlotRequest("profile", period),
         PlotRequest("profile-server", {"source": "worker-loops", **period}, "Worker Loops"),
         PlotRequest("profile-server", {"source": "scheduler-loop", **period}, "Scheduler Loop"),
-        PlotRequest("transfers", {}),
-        PlotRequest("bandwidth-workers", {}),
+        PlotRequest("transfers", period),
+        PlotRequest("bandwidth-workers", period),
         PlotRequest("bandwidth-types", {}),
-        PlotRequest("fine-performance-metrics", {}, "Fine Metrics"),
-        PlotRequest("exceptions", {}),
+        PlotRequest("fine-performance-metrics", period, "Fine Metrics"),
+        PlotRequest("exceptions", period),
         PlotRequest("scheduler-system", {}, "Scheduler"),
     ]
 

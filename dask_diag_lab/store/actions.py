@@ -5,7 +5,7 @@ Bounded by rows: the oldest are given up a block at a time, and counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from math import isfinite, nan
 from typing import Any, Final
 
@@ -13,11 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import ACTIONS
-from dask_diag_lab.store.arrays import Columns, Ints, Objects, joined
+from dask_diag_lab.store.arrays import Columns, Floats, Ints, Objects, joined
 from dask_diag_lab.store.block import Block
 from dask_diag_lab.store.keys import KeyTable
 from dask_diag_lab.store.lod import WindowQuery
 from dask_diag_lab.store.slots import SlotRows, SlotTable
+from dask_diag_lab.store.sums import (
+    ALL,
+    BY,
+    Sums,
+    Window,
+    block_sums,
+    grouped,
+    sums_of,
+    thread_time_of,
+)
 
 BLOCK_ROWS: Final = 65_536
 MAX_ROWS: Final = 2_000_000
@@ -85,6 +95,7 @@ class ActionLog:
         self._open = {n: np.empty(size, d) for n, d in _DTYPES.items() if n != "worker"}
         self._n_open = 0
         self._parts: list[Block] = []
+        self._evicted_sums: list[Columns] = []
 
     @property
     def count(self) -> int:
@@ -115,6 +126,25 @@ class ActionLog:
         self.total += n
         self.version += 1
         self._evict()
+
+    def sums(self, window: Window = ALL, by: Sequence[str] = BY) -> Callable[[], Sums]:
+        """Return what adds up the actions in a window, in any thread; see `sums.block_sums`.
+
+        Of all time, by `BY`, the sums have those that were given up, too.
+        """
+        blocks = [block for block in self._all() if block.touches(*window)]
+        given_up = self._evicted_sums if window == ALL and by == BY else []
+        return sums_of(blocks, given_up, self._slots.rows, window, by)
+
+    def thread_time(
+        self, window: Window, running: tuple[Ints, Floats], now: float
+    ) -> Callable[[], dict[str, float]]:
+        """Return what works out what threads did in a window, in any thread.
+
+        See `sums.thread_time`, and `sums.thread_time_of` for what runs now.
+        """
+        blocks = [block for block in self._all() if block.touches(*window)]
+        return thread_time_of(blocks, self._slots.rows, running, now, window)
 
     def drop(self, n: int) -> None:
         """Count actions that were lost before they came here."""
@@ -274,7 +304,9 @@ class ActionLog:
         if self.count <= self._max_rows:
             return
         while self.count > self._max_rows:
-            self.evicted += self._blocks.pop(0).n
+            block = self._blocks.pop(0)
+            self.evicted += block.n
+            self._evicted_sums = [grouped(joined([*self._evicted_sums, block_sums(block)]))]
         # Ordinals ascend in the order of arrival.
         blocks = self._all()
         if blocks:

@@ -1,4 +1,4 @@
-"""Some consecutive actions, sorted for drawing; must not change once made.
+"""Some consecutive actions, sorted for drawing; rows must not change once made.
 
 Rows are sorted by (family, slot, start), so the rows of one bucket of time are adjacent at every
 resolution and merging needs no further sort.
@@ -96,6 +96,8 @@ class Block:
         kind.
     threads : ndarray of uint64
         Thread identifiers: a few thousand at most, of 8 bytes each.
+    sums : dict of tuple to dict
+        What `sums.block_sums` returned of all of it, by what they are by.
     """
 
     def __init__(self, rows: Columns) -> None:
@@ -117,6 +119,7 @@ class Block:
         self.max_stop = float(self.stop.max())
         self._sizes = self._count(track[order])
         self._levels: dict[int, Columns] = {}
+        self.sums: dict[tuple[str, ...], Columns] = {}
 
     def _count(self, track: Ints) -> Ints:
         """Return how many rects there are at each level from `FINEST` on."""

@@ -28,8 +28,6 @@ class BusyTimes:
         Seconds since the epoch on the scheduler's clock, ascending and disjoint.
     since : float
         When the recording began that is going on.
-    held_s : float
-        Seconds for which tasks held a thread since then; one that has seceded still counts.
     """
 
     def __init__(self) -> None:
@@ -39,13 +37,11 @@ class BusyTimes:
         self.stop: Floats = np.empty(0)
 
     def begin(self, since: float) -> None:
-        """Count anew what is held and offered, from a moment on."""
-        self.since, self.held_s = since, 0.0
+        """Count anew what is offered, from a moment on."""
+        self.since = since
 
     def add(self, start: Floats, stop: Floats, is_task: Bools) -> None:
         """Take over the starts and stops of actions, in any order, at least of one."""
-        held = (stop - np.maximum(start, self.since))[is_task]
-        self.held_s += float(held[held > 0].sum())
         last = float(stop.max())
         late = is_task & (stop > last - LATELY_S)
         self._lately.append((last, float((stop - start)[late].clip(max=LATELY_S).sum())))

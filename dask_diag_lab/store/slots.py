@@ -59,6 +59,8 @@ class SlotRows:
         String id of each slot's worker address.
     thread_index : ndarray of int64
         Number of each slot within its worker, from 0.
+    threads : ndarray of int64
+        Threads of each slot's worker; its slots where it never said.
     label : list of str
         Name of each slot: the worker's name, and the thread's number where it has several.
     joined, ended : ndarray of float64
@@ -79,6 +81,7 @@ class SlotRows:
     version: int
     worker: Ints
     thread_index: Ints
+    threads: Ints
     label: list[str]
     joined: Floats
     ended: Floats
@@ -173,6 +176,7 @@ class SlotTable:
             version=self.version,
             worker=self._worker.values[ids].astype(np.int64),
             thread_index=np.array([i for _, i in numbered], dtype=np.int64),
+            threads=np.repeat(np.array([w.nthreads or len(w.slots) for w in shown], int), sizes),
             label=[w.name if len(w.slots) == 1 else f"{w.name} · {i + 1}" for w, i in numbered],
             joined=np.repeat(np.array([w.joined for w in shown], float), sizes),
             ended=np.repeat(np.array([w.ended for w in shown], float), sizes),

@@ -19,11 +19,12 @@ from dask_diag_lab.schema import EXTRAS, Batch, Change, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
+from dask_diag_lab.store.checkpoints import Checkpoints, sums_by_name
 from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
 from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.store.graph import TaskGraph
 from dask_diag_lab.store.keys import KeyTable
-from dask_diag_lab.store.prefixes import Durations, GroupTable, PrefixTable
+from dask_diag_lab.store.prefixes import GroupTable, PrefixTable
 from dask_diag_lab.store.queries import Queries, Query
 from dask_diag_lab.store.running import RunningTable
 from dask_diag_lab.store.series import SeriesTable
@@ -69,6 +70,8 @@ class Store:
         The tables of `schema.EXTRAS`, by name.
     groups, ended_groups : GroupTable
         Those that the scheduler has, and those that it dropped when all their tasks were done.
+    activities : Checkpoints
+        Those of the extra table of this name.
     on_change : callable
         Called when something was taken over or noted; for one listener.
     """
@@ -92,7 +95,6 @@ class Store:
         self.groups = GroupTable()
         self.ended_groups = GroupTable()
         self.prefixes = PrefixTable()
-        self.durations = Durations(self.strings)
         self.workers = WorkerTable(self._slots)
         self.seen_workers = SeenWorkers()
         self.graph = TaskGraph(self.strings, self.palette)
@@ -100,6 +102,7 @@ class Store:
         self.series = SeriesTable()
         self.events = EventLog()
         self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
+        self.activities = Checkpoints()
         self.queries = Queries()
         self.jobs = Jobs()
         self.on_change: Callable[[], None] = lambda: None
@@ -109,8 +112,8 @@ class Store:
             *(self.graph, *self.extras.values()),
         )
         self._lasting: tuple[Any, ...] = (  # each has `version`
-            *(self.palette, self._slots, self.actions, self.durations, self.seen_workers),
-            *(self.nthreads, self.series, self.events, self.queries),
+            *(self.palette, self._slots, self.actions, self.seen_workers),
+            *(self.nthreads, self.series, self.events, self.queries, self.activities),
         )
         self._n_changes = 0
         self._clock = clock
@@ -221,6 +224,7 @@ class Store:
         self._epoch = Epoch(batch.epoch, self._next_task, self._batch_time if is_same else -inf)
         for table in self._live:
             table.clear()
+        self.activities.begin_anew()
 
     def _set_facts(self, batch: Batch) -> None:
         # To a collector that starts anew, all that has ended there ended before it.
@@ -273,7 +277,6 @@ class Store:
 
         slot = self._slots.resolve(rows, slot_of_task)
         self.palette.see(rows["prefix"])
-        self.durations.add(rows)
         self.events.extend(failures(rows, self.strings))
         self.busy.add(rows["start"], rows["stop"], rows["kind"] == Kind.COMPUTE)
         self.actions.append(rows | {"slot": slot})
@@ -326,6 +329,10 @@ class Store:
             self.nthreads.extend(tables["nthreads"].columns)
         for name in tables.keys() & self.extras.keys():
             self.extras[name].apply(tables[name], batch.time)
+        if "activities" in tables:
+            table = self.extras["activities"]
+            names = [table[name].tolist() for name in ("context", "label", "activity", "unit")]
+            self.activities.note(batch.time, sums_by_name(names, table["value"]))
 
     def _update_groups(self, change: Change) -> None:
         """Take over groups, apart from each other those that are there and those that are gone."""

@@ -39,6 +39,8 @@ CONNECT_TIMEOUT_S: Final = 10.0
 BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
+KEPT: Final = frozenset({"activities"})
+"""Extras of which the store keeps checkpoints, so that they are wanted while nobody looks."""
 STAYING: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
 """What the workers of a cluster that is being closed do not take along."""
 
@@ -261,6 +263,7 @@ class Feed:
     async def _step(self, link: Link) -> None:
         """Pull once, hand over, and wait for the next time."""
         n_asked = len(self._asked)  # who asks during the pull may want more than it brings
+        wanted = EXTRA_NAMES | {GRAPH} if self._is_all_wanted else self._wanted | KEPT
         self._wake.clear()  # now, not when the wait begins: a need that comes meanwhile counts
         try:
             answer = await link.call(
@@ -268,7 +271,7 @@ class Feed:
                 subscriber=self._subscriber,
                 epoch=self._decoder.epoch,
                 cursors=self._decoder.cursors,
-                wanted=sorted(EXTRA_NAMES | {GRAPH} if self._is_all_wanted else self._wanted),
+                wanted=sorted(wanted),
                 timeout_s=self._timeout_s,
             )
             if answer is None:  # the collector's lease ended while this process was held up

@@ -106,10 +106,7 @@ class SeriesPlot(View):
     unit: ClassVar[Unit] = "number"
     has_band: ClassVar[bool] = True
     empty: ClassVar[str] = "Nothing has been recorded yet."
-    accepts: ClassVar[Mapping[str, str]] = {
-        "start": "Time, see `View.time_argument`: the picture, and its table, begin there.",
-        "stop": "Time: they end there.",
-    }
+    has_period = True
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -117,7 +114,6 @@ class SeriesPlot(View):
         self._span_s: float | None = LIVE_S
         self._n_in_view = 0
         self._time = MovingRange()
-        self._period = self.time_argument("start", -np.inf), self.time_argument("stop", np.inf)
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
         ]
@@ -217,9 +213,9 @@ class SeriesPlot(View):
             return
         times = np.unique(np.concatenate([of.times for of in points]))
         last = float(times[-1] - times[0])
-        period = np.subtract(self._period, times[0])
+        period = np.subtract(self.period, times[0])
         begin, end = np.nan_to_num(period, neginf=0.0, posinf=last).tolist()
-        if not self._n_in_view and begin < end and np.isfinite(self._period).any():
+        if not self._n_in_view and begin < end and np.isfinite(self.period).any():
             self._time.hold(begin, end)  # once, before there is a picture to move
         self._time.follow(*self._live_window(last))
         self.source.set(self._in_view(points, times))
@@ -255,7 +251,7 @@ class SeriesPlot(View):
         columns: dict[str, Sequence[Any]] = {}  # numbers and None
         for line in self.lines:
             of = self.points(line.name)
-            part = slice(*np.searchsorted(of.times, self._period))
+            part = slice(*np.searchsorted(of.times, self.period))
             columns.setdefault("time", of.times[part].tolist())
             kinds = {"_mean": of.mean, "_low": of.low, "_high": of.high, "_total": of.total}
             for kind, values in kinds.items() if self.has_band else [("", of.mean)]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from bokeh.models.layouts import Column, Row
@@ -43,12 +43,28 @@ class StackPlot(View):
     is_grid: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
+        cls.has_period = any(plot.has_period for plot in cls.plots)
         super().__init_subclass__()
         cls.needs = cls.needs.union(*(plot.needs for plot in cls.plots))
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self.parts = [plot(self.store, self.look) for plot in self.plots]
+        self.parts = [
+            plot(self.store, self.look, self.arguments if plot.has_period else {})
+            for plot in self.plots
+        ]
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show another stretch of time; see `View.show`."""
+        super().show(arguments)
+        for part in self.parts:
+            if part.has_period:
+                part.show(arguments)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a part is; see `View.is_behind`."""
+        return any(part.is_behind for part in self.parts)
 
     def build(self) -> UIElement:
         """Return all parts; see `View.build`."""

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from math import inf, isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from dask.utils import parse_timedelta
 
 from dask_diag_lab.schema import EXTRA_NAMES
+from dask_diag_lab.store.sums import ALL, Window
+from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import LIGHT, Look
 
 if TYPE_CHECKING:
@@ -187,6 +189,13 @@ def parse_time(text: str, now: float) -> float:
     )
 
 
+PERIOD: Final[Mapping[str, str]] = {
+    "start": "Time, see `View.time_argument`: the plot is of what was done from then on.",
+    "stop": "Time: it is of what was done until then.",
+}
+"""Arguments of a view that is about a stretch of time."""
+
+
 class View(ABC):
     """One plot of one page: built once, updated as often as the store changes.
 
@@ -235,6 +244,10 @@ class View(ABC):
         What to show of many: ``{"worker": address}``, ``{"prefix": name}``; empty: no choice.
     accepts : mapping of str to str
         The arguments there are and what each means; another is an `ArgumentError`.
+    has_period : bool
+        Whether the plot is about a stretch of time: it accepts those of `PERIOD`, too.
+    period : Window
+        The stretch that they give; `ALL` where they give none.
     opening : Opening or None
         The plot that a click asked for; the page takes it and sets it back to None.
     """
@@ -251,6 +264,7 @@ class View(ABC):
     needs: ClassVar[frozenset[str]] = frozenset()
     accepts: ClassVar[Mapping[str, str]] = {}
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}
+    has_period: ClassVar[bool] = False
     freezes_itself: ClassVar[bool] = False
     formats: ClassVar[Sequence[str]] = ("csv", "json")
     table_waits: ClassVar[bool] = True
@@ -261,13 +275,16 @@ class View(ABC):
         super().__init_subclass__()
         if "reads" in vars(cls) and "needs" not in vars(cls):
             cls.needs = frozenset(cls.reads) & EXTRA_NAMES
+        if cls.has_period:
+            cls.accepts = {**PERIOD, **cls.accepts}
 
     def __init__(
         self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
         self.store = store
         self.look = look
-        self.arguments = self.check_arguments(arguments or {})
+        self.period = ALL
+        self._set_arguments(arguments or {})
         self.caption = Caption()
         self.opening: Opening | None = None
         self.set_up()
@@ -329,7 +346,22 @@ class View(ABC):
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show something else: the page was asked to, by a link or by a click elsewhere."""
+        self._set_arguments(arguments)
+
+    def _set_arguments(self, arguments: Mapping[str, str]) -> None:
         self.arguments = self.check_arguments(arguments)
+        if self.has_period:
+            start, stop = self.time_argument("start", -inf), self.time_argument("stop", inf)
+            self.period = Window(start, max(start, stop))
+
+    @property
+    def period_text(self) -> str:
+        """The period in words; '' for all time."""
+        start, stop = self.period
+        if isfinite(start) and isfinite(stop):
+            return f"{fmt.duration(stop - start)} from {fmt.clock(start)}"
+        ends = [("from", start), ("until", stop)]
+        return " ".join(f"{word} {fmt.clock(at)}" for word, at in ends if isfinite(at))
 
     def _basis(self) -> object:
         """Return all that the picture depends on."""

@@ -11,12 +11,14 @@ from math import nan
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.busy import seconds_until
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
-from dask_diag_lab.views.extras import ExtraPlot, extra_table
+from dask_diag_lab.views.extras import WAITING, ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks.task_counts import done
 from dask_diag_lab.views.view import Control, LegendItem, Table
@@ -56,6 +58,7 @@ class Cost(NamedTuple):
 
 
 IDLE: Final = "Idle threads"
+UNTOLD: Final = "In tasks"
 OWN: Final = "Measured by you"
 OVERHEAD: Final = "Overhead"
 COSTS: Final[Mapping[str, Cost]] = {
@@ -119,6 +122,11 @@ COSTS: Final[Mapping[str, Cost]] = {
         "Activities of your own, recorded with distributed.metrics.context_meter",
         "an activity of your own",
     ),
+    UNTOLD: Cost(
+        ("load_saturated", "x"),
+        "Tasks held a thread, and their workers have not told yet what for",
+        "their workers tell what for when they have ended",
+    ),
     IDLE: Cost(
         ("track", ""),
         "Worker threads without a task while others had one",
@@ -135,6 +143,9 @@ Amount = tuple[str, str, str, float]
 TINY_S: Final = 1e-9
 LARGE_COST_S: Final = 0.02
 """A task that costs more than this around its own work does not do so for being small."""
+REST: Final = 20.0
+"""Times as long as the time of threads took to work out it is not worked out anew."""
+NOTHING_RUNS: Final = np.empty(0, dtype=np.int64), np.empty(0)
 LARGE_TASKS: Final = "each task carries much: scatter large functions and arguments"
 
 _CLASS_OF: Final = {
@@ -147,38 +158,62 @@ def class_of(activity: str) -> str:
     return _CLASS_OF.get(activity.removeprefix("p2p-"), OWN)
 
 
-class FineBars(ExtraPlot, BarPlot):
-    """Bars of fine metrics, with a part for each class of activity."""
+class Metric(NamedTuple):
+    """One fine metric, and what a window gained of it."""
 
-    reads = ("fine", "workers")
-    empty = NOTHING
+    context: str
+    label: str
+    activity: str
+    unit: str
+    value: float
 
-    def amounts(self, chosen: npt.NDArray[np.bool_]) -> Iterable[tuple[str, str, str, float]]:
-        """Return label, context, activity and value of rows, without enclosing spans.
 
-        "executor" of a function that no thread ran is all of its time in a pool of processes.
-        """
-        fine = self.extra
-        activity = fine["activity"].astype(str).astype(object)
-        labels = fine["label"][np.isin(fine["activity"].astype(str), IN_THREADS)].tolist()
-        activity[(activity == "executor") & ~np.isin(fine["label"].astype(str), labels)] = "pool"
-        rows = chosen & ~np.isin(fine["activity"].astype(str), ENCLOSING)
-        columns = (fine["label"], fine["context"], activity, fine["value"])
-        return zip(*(column[rows].tolist() for column in columns), strict=True)
+def metrics_of(gained: Iterable[tuple[str, str, str, str, float]]) -> list[Metric]:
+    """Return fine metrics without enclosing spans.
+
+    "executor" of a function that no thread ran is all of its time in a pool of processes.
+    """
+    found = [Metric(*row) for row in gained]
+    threaded = {metric.label for metric in found if metric.activity in IN_THREADS}
+    return [
+        metric._replace(activity="pool")
+        if metric.activity == "executor" and metric.label not in threaded
+        else metric
+        for metric in found
+        if metric.activity not in ENCLOSING
+    ]
+
+
+class TimeShare(NamedTuple):
+    """What threads did in a window, all seconds of threads.
+
+    Attributes
+    ----------
+    offered_s : float
+        For which they were there.
+    in_tasks_s : float
+        For which a task held them.
+    """
+
+    offered_s: float
+    in_tasks_s: float
 
 
 @register_plot
-class Costs(FineBars):
+class Costs(BarPlot):
     """Seconds of each class of activity, beside the seconds that the threads offered.
 
-    Threads offer time while anything runs in the cluster: pauses between computations are nobody's
-    cost. Tasks hold as much of it as was recorded; the fine metrics say what for, the time of tasks
-    that have seceded among it, so computing is taken from them first. What holds no thread has no
-    share. Of a transfer the receiving end counts alone.
+    Threads offer all the time of a period; without one, that in which anything ran: pauses between
+    computations are nobody's cost. Tasks hold as much of it as `store.sums.thread_time` has; the
+    fine metrics say what for. What holds no thread has no share. Of a transfer the receiving end
+    counts alone.
     """
 
-    reads = ("activities", "workers")
+    reads = ("activities", "workers", "actions", "nthreads")
+    needs = frozenset({"activities"})
     name = "costs"
+    has_period = True
+    empty = NOTHING
 
     columns = (
         Column("class", "Class", shown=False),
@@ -192,6 +227,24 @@ class Costs(FineBars):
     value = ("seconds",)
     merges = "sum"
     nouns = "costs"
+
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        super().set_up()
+        self._share: Latest[TimeShare] = Latest(self.store.jobs, rest=REST)
+
+    def state(self) -> object:
+        """Return whether the time of threads has been worked out anew; see `View.state`."""
+        return super().state(), self._share.version
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it is to be worked out anew; see `View.is_behind`."""
+        return self._share.is_late
+
+    def why_empty(self) -> str:
+        """Return why there are no rows; see `DataPlot.why_empty`."""
+        return self.empty if self.store.extras["activities"].is_known else WAITING
 
     def rows(self) -> Rows:
         """Return a row for each class that there is, and one for idle threads."""
@@ -217,7 +270,7 @@ class Costs(FineBars):
         """Return the largest cost and what to do about it; idle threads only while work goes on."""
         rows = self.rows()
         sums = dict(zip(rows["class"], rows["seconds"], strict=True))
-        if not self.store.workers.totals().processing:
+        if self.period == ALL and not self.store.workers.totals().processing:
             sums.pop(IDLE, None)
         largest = max(sums, key=lambda name: sums[name]).removesuffix(BACKGROUND)
         n_done = done(self.store.prefixes.states).sum()
@@ -226,10 +279,11 @@ class Costs(FineBars):
 
     def note(self) -> str:
         """Return what the shares are of; see `DataPlot.note`."""
+        since = f"while anything ran since {fmt.clock(self.store.busy.since)}"
         return (
             f"Shares of the {fmt.duration(np.nanmax(self.rows()['offered']))} of thread time"
-            f" offered while anything ran since {fmt.clock(self.store.busy.since)}. What Task"
-            " Stream calls computing is all that tasks did: computing, waiting, failed"
+            f" offered {self.period_text or since}. What Task Stream calls computing is all that"
+            " tasks did: computing, waiting, failed"
         )
 
     def table(self) -> Table:
@@ -240,44 +294,74 @@ class Costs(FineBars):
 
     def _amounts(self) -> list[Amount]:
         """Return class, context, activity and seconds, largest first; idle threads last."""
-        fine, nthreads, busy = self.extra, self.store.nthreads, self.store.busy
-        # What tasks do for a shuffle is counted among their own time as well.
-        is_twice = (fine["context"] == "p2p") & (fine["label"] == "foreground")
-        # The worker that receives measures the same transfer.
-        is_sent = (fine["context"] == "get-data") & (fine["activity"] == "network")
         sums: defaultdict[tuple[str, str], float] = defaultdict(float)
-        chosen = (fine["unit"] == "seconds") & ~is_twice & ~is_sent
-        for _, context, activity, seconds in self.amounts(chosen):
-            sums[context, activity] += seconds
-        amounts = _fitted(
-            [(_label(context, a), context, a, s) for (context, a), s in sums.items() if s > 0],
-            max(busy.held_s - self.store.seceded_s, 0.0),
-        )
-        if amounts:
-            held_s = sum(amount[3] for amount in amounts if amount[1] == THREAD_CONTEXT)
-            offered_s = busy.thread_seconds(nthreads.times, nthreads.values)
-            # Threads were held around tasks also while none ran.
-            amounts.append((IDLE, THREAD_CONTEXT, "", max(offered_s - held_s, 0.0)))
+        gained = self.store.activities.gained(self.period)
+        for metric in metrics_of((*name, value) for name, value in gained.items()):
+            # What tasks do for a shuffle is counted among their own time as well.
+            is_twice = (metric.context, metric.label) == ("p2p", "foreground")
+            # The worker that receives measures the same transfer.
+            is_sent = (metric.context, metric.activity) == ("get-data", "network")
+            if metric.unit == "seconds" and metric.value > 0 and not is_twice and not is_sent:
+                sums[metric.context, metric.activity] += metric.value
+        share = self._time_share()
+        if share is None or not (sums or share.in_tasks_s):
+            return []
+        amounts = _fitted([(_label(c, a), c, a, s) for (c, a), s in sums.items()], share)
+        held_s = sum(amount[3] for amount in amounts if amount[1] == THREAD_CONTEXT)
+        amounts.append((IDLE, THREAD_CONTEXT, "", max(share.offered_s - held_s, 0.0)))
         order = [*COSTS, *(name + BACKGROUND for name in COSTS)]
         return sorted(amounts, key=lambda amount: (order.index(amount[0]), -amount[3]))
+
+    def _time_share(self) -> TimeShare | None:
+        """Return what threads did in the period, as far as that is worked out."""
+        store, now = self.store, self.store.time
+        steps = store.nthreads.times, store.nthreads.values
+        if self.period == ALL:
+            window = Window(store.busy.since)
+            offered_s, running = store.busy.thread_seconds(*steps), NOTHING_RUNS
+        else:
+            window = Window(max(self.period.start, store.busy.since), min(self.period.stop, now))
+            ends = np.array([window.start, max(window)])
+            offered_s, running = (
+                float(np.diff(seconds_until(ends, *steps))[0]),
+                store.running.places(now),
+            )
+        found = store.actions.thread_time(window, running, now)
+        return self._share.of(
+            self.period,
+            (store.actions.version, offered_s),
+            lambda: TimeShare(offered_s, min(found()["computing"], offered_s)),
+        )
 
 
 def _label(context: str, activity: str) -> str:
     return class_of(activity) + BACKGROUND * (context != THREAD_CONTEXT)
 
 
-def _fitted(amounts: list[Amount], held_s: float) -> list[Amount]:
-    """Return amounts of which those in tasks are as many seconds as tasks held threads."""
+def _fitted(amounts: list[Amount], share: TimeShare) -> list[Amount]:
+    """Return amounts that fit into what threads offered, and in tasks are what these held.
+
+    Workers tell of a task with a heartbeat after it has ended, and of one that seceded tell its
+    waiting as well, which held no thread. So what tasks held is shared out as the metrics of tasks
+    are, computing first; what is around the tasks has at most the rest of the time.
+    """
     computing_s = sum(amount[3] for amount in amounts if amount[0] == COMPUTING)
     others_s = sum(amount[3] for amount in amounts if amount[0] in OTHERS_IN_TASKS)
-    # Heartbeats tell later than tasks end; seceded tasks and those from before tell more.
-    share = max(
+    held_s, free_s = share.in_tasks_s, share.offered_s - share.in_tasks_s
+    if held_s and not computing_s + others_s:
+        amounts, others_s = [*amounts, (UNTOLD, THREAD_CONTEXT, "", held_s)], held_s
+    of_all = max(
         computing_s / max(computing_s + others_s, TINY_S), computing_s / max(held_s, TINY_S)
     )
-    kept_s = held_s * min(share, 1.0)
-    scale = dict.fromkeys(OTHERS_IN_TASKS, (held_s - kept_s) / max(others_s, TINY_S))
+    kept_s = held_s * min(of_all, 1.0)
+    scale = dict.fromkeys((*OTHERS_IN_TASKS, UNTOLD), (held_s - kept_s) / max(others_s, TINY_S))
     scale[COMPUTING] = kept_s / max(computing_s, TINY_S)
-    return [(n, context, a, s * scale.get(n, 1.0)) for n, context, a, s in amounts]
+    around_s = sum(a[3] for a in amounts if a[0] not in scale and a[1] == THREAD_CONTEXT)
+    rest = min(free_s / max(around_s, TINY_S), 1.0)
+    return [
+        (name, context, a, s * scale.get(name, rest if context == THREAD_CONTEXT else 1.0))
+        for name, context, a, s in amounts
+    ]
 
 
 _UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "bytes": "bytes", "count": "number"}
@@ -291,10 +375,14 @@ _CONTEXTS: Final = {
 
 
 @register_plot
-class FineMetrics(FineBars):
+class FineMetrics(ExtraPlot, BarPlot):
     """One bar for each function, and for what runs beside the tasks; parts are activities."""
 
+    reads = ("fine", "activities", "workers")
+    needs = frozenset({"fine", "activities"})
+    empty = NOTHING
     name = "fine-performance-metrics"
+    has_period = True
 
     parts = tuple(Part(n, n, color, hatch=hatch) for n, ((color, hatch), *_) in COSTS.items())
     label = key = noun = "function"
@@ -320,11 +408,11 @@ class FineMetrics(FineBars):
 
     def rows(self) -> Rows:
         """Return a row for each function, and for what runs beside the tasks, largest first."""
-        fine = self.extra
-        chosen = (fine["unit"] == self.unit) & ((fine["span"] == self.span) | (not self.span))
         found: dict[str, defaultdict[str, float]] = {}
-        for label, context, activity, value in self.amounts(chosen):
-            found.setdefault(_function(context, label), defaultdict(float))[activity] += value
+        for metric in metrics_of(self._metrics()):
+            if metric.unit == self.unit:
+                name = _function(metric.context, metric.label)
+                found.setdefault(name, defaultdict(float))[metric.activity] += metric.value
         total = {name: sum(amounts.values()) for name, amounts in found.items()}
         names = sorted((n for n in total if total[n] > 0), key=lambda name: -total[name])
         return {
@@ -347,15 +435,27 @@ class FineMetrics(FineBars):
     def note(self) -> str:
         """Return since when; see `DataPlot.note`."""
         together = "all spans of this name together, " if self.span else ""
-        return f"{together}since the scheduler started"
+        return together + (self.period_text or "since the scheduler started")
 
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
         """Return the classes that there are."""
         return [item for item in super().legend(rows) if np.any(np.asarray(rows[item.label]) > 0)]
 
     def table(self) -> Table:
-        """Return every row of the metrics, of all units and spans."""
-        return extra_table(self.extra)
+        """Return every row of the metrics, of all units and spans; those of a period lack spans."""
+        if self.period == ALL:
+            return extra_table(self.extra)
+        rows = list(self._metrics())
+        return Table({name: [row[at] for row in rows] for at, name in enumerate(Metric._fields)})
+
+    def _metrics(self) -> Iterable[tuple[str, str, str, str, float]]:
+        """Return `Metric` by `Metric` what is shown."""
+        if self.period != ALL:
+            return [(*n, value) for n, value in self.store.activities.gained(self.period).items()]
+        fine = self.extra
+        chosen = (fine["span"] == self.span) | (not self.span)
+        columns = (fine[name][chosen].tolist() for name in Metric._fields)
+        return zip(*columns, strict=True)
 
     def open_row(self, key: str) -> None:
         """Open the profile of a function."""
@@ -366,6 +466,8 @@ class FineMetrics(FineBars):
     def own_controls(self) -> Sequence[Control]:
         """Return units and spans; see `BarPlot.own_controls`."""
         units, spans = (set(self.extra[name].tolist()) for name in ("unit", "span"))
+        if self.period != ALL:
+            units, spans = {unit for *_, unit, _ in self._metrics()}, set()
         shown = [(u, u) for u in dict.fromkeys([*_UNITS, *sorted(units)]) if u in units]
         options = [("", "All spans"), *((s, fmt.elide(s, 60)) for s in sorted(spans - {""}))]
         controls = [

@@ -15,6 +15,7 @@ from bokeh.models import HBar
 from bokeh.models.layouts import Column as Stack
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import REFRESH_S, Asked, refresh_s
 from dask_diag_lab.views.data import Column, plain
@@ -38,7 +39,7 @@ from dask_diag_lab.views.stream.rows import WorkerRows
 from dask_diag_lab.views.stream.timeline import Timeline
 from dask_diag_lab.views.stream.window import TimeWindow, stepped_span
 from dask_diag_lab.views.tables import SortableTable
-from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
+from dask_diag_lab.views.view import PERIOD, Caption, Control, LegendItem, Table, View
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -138,12 +139,18 @@ class TransferFrame:
         return float(self.drawn["start"].min()), float(self.drawn["stop"].max())
 
     @classmethod
-    def of(cls, answer: Any, worker: str, known: Mapping[str, str]) -> TransferFrame:  # plain data
-        """Return the newest transfers of all workers, or with the peers of one.
+    def of(
+        cls,
+        answer: Any,  # plain data
+        worker: str,
+        known: Mapping[str, str],
+        period: Window = ALL,
+    ) -> TransferFrame:
+        """Return the newest transfers of a period of all workers, or with the peers of one.
 
         ``known`` are `known_names`.
         """
-        log = read_log(answer)
+        log = _inside(read_log(answer), period)
         names = {a: name_label(known.get(a, a)) for a in {*log["worker"], *log["peer"]}}
         whose = log["peer" if worker else "worker"].tolist()
         addresses = in_order({*whose}, known)
@@ -161,6 +168,12 @@ class TransferFrame:
             {name: [line[at] for line in lines] for at, name in enumerate(_TEXTS)},
             table,
         )
+
+
+def _inside(log: Columns, period: Window) -> Columns:
+    """Return the transfers that are in a period at least partly."""
+    is_in = (log["stop"] > period.start) & (log["start"] < period.stop)
+    return {name: column[is_in | (period == ALL)] for name, column in log.items()}
 
 
 def _rows(columns: Columns) -> Iterable[tuple[Any, ...]]:  # values differ in type
@@ -184,6 +197,7 @@ class Transfers(View):
     """The transfers of one worker by peer, or of all workers."""
 
     name = "transfers"
+    has_period = True
     accepts: ClassVar[Mapping[str, str]] = {"worker": "Address of a worker: its transfers alone."}
     needs: ClassVar[frozenset[str]] = frozenset({"shuffles"})
 
@@ -228,7 +242,7 @@ class Transfers(View):
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (the last minute, as it comes) and ``fit`` (all that is drawn)."""
-        frame = self._frames.known(self.worker)
+        frame = self._frames.known((self.worker, self.period))
         if verb == "live":
             self.window.release()
         elif verb == "fit" and frame is not None and frame.n_drawn:
@@ -238,7 +252,8 @@ class Transfers(View):
     def set_control(self, name: str, value: str) -> None:
         """Choose a worker, '' for all; see `View.set_control`."""
         if name == "worker" and value != self.worker:
-            self.show({"worker": value} if value else {})
+            period = {name: self.arguments[name] for name in PERIOD if name in self.arguments}
+            self.show(period | ({"worker": value} if value else {}))
             self.update()
 
     def show(self, arguments: Mapping[str, str]) -> None:
@@ -253,7 +268,10 @@ class Transfers(View):
         query = self._asked.fresh("transfers", every_s=every_s, worker=worker)
         answer, known = query.answer, known_names(self.store)
         key = query.n_answers, tuple(workers.address), self.store.seen_workers.version
-        made = self._frames.of(worker, key, lambda: TransferFrame.of(answer, worker, known))
+        period = self.period
+        made = self._frames.of(
+            (worker, period), key, lambda: TransferFrame.of(answer, worker, known, period)
+        )
         frame = made or self._nothing
         if frame.n_drawn:
             window.zero = window.zero or frame.ends[0]
@@ -305,6 +323,7 @@ class Transfers(View):
             f"{fmt.plural(n_missing, 'worker')} did not answer": n_missing,
             f"the newest {MAX_DRAWN} of {fmt.count(n_log)} drawn": frame.n_drawn == MAX_DRAWN,
             self._shuffled(): True,
+            self.period_text: True,
         }
         self.caption = Caption(
             controls=controls,
@@ -331,10 +350,10 @@ class Transfers(View):
 
         None stands where something is not known.
         """
-        answer = self.store.queries.ask("transfers", worker=self.worker).answer
+        answer, period = self.store.queries.ask("transfers", worker=self.worker).answer, self.period
 
         def make() -> Table:
-            log = read_log(answer)
+            log = _inside(read_log(answer), period)
             return Table({c.name: plain(log[c.name][::-1]) for c in LOG_COLUMNS}, _UNITS)
 
         return make

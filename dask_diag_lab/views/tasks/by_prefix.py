@@ -7,17 +7,21 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from dask_diag_lab.schema import STATES
+from dask_diag_lab.schema import STATES, Kind
+from dask_diag_lab.store.sums import NO_DURATIONS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.extras import ExtraPlot
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.sums import SumsView
 from dask_diag_lab.views.view import Table
 
 MOST_NAMED: Final = 5
 """Prefixes of an action that its tooltip names."""
+
+ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
+"""What `distributed` calls each kind of action."""
 
 _MEMORY: Final = STATES.index("memory")
 _COLORS: Final = {
@@ -30,14 +34,14 @@ _COLORS: Final = {
 """The colour of an action, that of the task stream, as attribute of `DataColors`."""
 
 
-class Sums(BarPlot):
+class SumBars(BarPlot):
     """Bars that are longest first; those that do not fit are one bar."""
 
     order = "size"
     merges = "sum"
 
 
-class PrefixBars(Sums):
+class PrefixBars(SumBars):
     """A bar for each prefix in its colour."""
 
     noun, nouns = "prefix", "prefixes"
@@ -48,8 +52,8 @@ class PrefixBars(Sums):
         return [prefix_color(self.store.palette.index(name), self.look) for name in names]
 
 
-class TimeBars(ExtraPlot, Sums):
-    """Bars of the time of actions, from the table of durations."""
+class TimeBars(SumsView, SumBars):
+    """Bars of the time of actions."""
 
     empty = "No task has ended yet. Times appear as soon as one has."
     parts = (Part("seconds"),)
@@ -62,9 +66,13 @@ class TimeBars(ExtraPlot, Sums):
 
     def note(self) -> str:
         """Return what the shares are of; see `DataPlot.note`."""
-        scheduler = self.store.scheduler
-        since = f" since {fmt.clock(scheduler.started)}" if scheduler else ""
-        return f"Shares of {self.whole} that the scheduler has counted{since}"
+        return f"Shares of {self.whole} recorded {self.since_text}"
+
+    def seconds(self, *by: str, **where: int) -> dict[tuple[int, ...], float]:
+        """Return seconds by what they are of, longest first; see `store.sums.Sums.total`."""
+        sums = self.sums
+        found = {} if sums is None else sums.total(by, "seconds", where)
+        return dict(sorted(((k, s) for k, s in found.items() if s > 0), key=lambda kv: -kv[1]))
 
 
 @register_plot
@@ -120,27 +128,25 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
     name = "compute-time-per-key"
 
     whole = "the time of all computing"
-    reads = ("durations", "prefixes", "palette")
+    reads = ("actions", "palette")
     columns = (
         Column("prefix", "Prefix", "key"),
         Column("seconds", "Thread time", "seconds", share_of="sum"),
-        Column("count", "Tasks recorded", "count"),
+        Column("count", "Tasks that ended well", "count"),
         Column("mean_s", "Mean of a task", "seconds", adds=False),
         Column("median_s", "Median of a task", "seconds", adds=False),
     )
 
     def rows(self) -> Rows:
         """Return a row for each prefix that was computed, longest first."""
-        durations = self.store.extras["durations"]
-        seconds = durations["seconds"]
-        at = np.flatnonzero((durations["action"] == "compute") & (seconds > 0))
-        at = at[np.argsort(-seconds[at], kind="stable")]
-        names = durations["prefix"][at].tolist()
-        recorded = [self.store.durations.of(name) for name in names]
+        seconds = self.seconds("prefix", kind=Kind.COMPUTE)
+        durations = self.sums.durations() if self.sums else {}
+        recorded = [durations.get(prefix, NO_DURATIONS) for (prefix,) in seconds]
+        names = [self.store.strings[prefix] for (prefix,) in seconds]
         return {
             "prefix": names,
-            "seconds": seconds[at],
-            "count": np.array([one.count for one in recorded], dtype=np.int64),
+            "seconds": np.array(list(seconds.values()), dtype=np.float64),
+            "count": np.array([one.n_tasks for one in recorded], dtype=np.int64),
             "mean_s": np.array([one.mean_s for one in recorded], dtype=np.float64),
             "median_s": np.array([one.median_s for one in recorded], dtype=np.float64),
             "color": self.prefix_colors(names),
@@ -153,7 +159,7 @@ class AggregateTimePerAction(TimeBars):
 
     name = "aggregate-time-per-action"
 
-    reads = ("durations",)
+    reads = ("actions",)
     columns = (
         Column("action", "Action"),
         Column("seconds", "Time", "seconds", share_of="sum"),
@@ -178,10 +184,12 @@ class AggregateTimePerAction(TimeBars):
         }
 
     def table(self) -> Table:
-        """Return one row for each action and prefix, as the scheduler counts them."""
-        durations = self.store.extras["durations"]
+        """Return one row for each action and prefix."""
+        found = self.seconds("kind", "prefix")
         columns: dict[str, list[Any]] = {  # texts and numbers
-            name: durations[name].tolist() for name in ("action", "prefix", "seconds")
+            "action": [ACTIONS[kind] for kind, _ in found],
+            "prefix": [self.store.strings[prefix] for _, prefix in found],
+            "seconds": list(found.values()),
         }
         return Table(columns, {"seconds": "s"})
 

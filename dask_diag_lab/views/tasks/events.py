@@ -14,6 +14,7 @@ from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
+from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, smaller
@@ -65,6 +66,7 @@ class Events(FigureView):
     """A row of marks for each kind of event; many at one place are one mark with a number."""
 
     name = "events"
+    has_period = True
 
     reads = ("events", "seen_workers")
 
@@ -130,7 +132,11 @@ class Events(FigureView):
         self._read()
         if len(self._events["time"]):
             last = max(self.store.time, float(self._events["until"].max())) - self._zero
-            self._time.follow(*live_window(last, self._span_s))
+            begin, end = live_window(last, self._span_s)
+            if self.period != ALL:
+                first, stop = np.subtract(self.period, self._zero).tolist()
+                begin, end = max(begin, first), min(end, stop)
+            self._time.follow(begin, end)
         super().update()
 
     def state(self) -> object:
@@ -190,7 +196,15 @@ class Events(FigureView):
 
     def headline(self) -> str:
         """Return how many events there were."""
-        return f"Events: {fmt.count(int(self._events['number'].sum()))}"
+        number = int(self._events["number"][self._inside].sum())
+        return f"Events: {fmt.count(number)}"
+
+    @property
+    def _inside(self) -> npt.NDArray[np.bool_]:
+        """Which events are in the period at least partly."""
+        start, stop = self.period
+        is_in: npt.NDArray[np.bool_] = self._events["until"] >= start
+        return is_in & (self._events["time"] <= stop)
 
     def why_empty(self) -> str:
         """Return whether there are events, but none in view."""
@@ -201,7 +215,7 @@ class Events(FigureView):
     def note(self) -> str:
         """Return which moment 0 is, and which events are not known."""
         zero = f"0 s is {fmt.clock(self._zero)}, the first event"
-        return "; ".join(filter(None, [self._missing(), zero]))
+        return "; ".join(filter(None, [self.period_text, self._missing(), zero]))
 
     def _missing(self) -> str:
         """Return which events are not known, or no longer."""
@@ -229,12 +243,14 @@ class Events(FigureView):
     def table(self) -> Table:
         """Return all events, oldest first; its note is of those that are missing."""
         self._read()
-        rows, names = list(self.store.events.rows), self.store.seen_workers.names
+        names, chosen = self.store.seen_workers.names, np.flatnonzero(self._inside).tolist()
+        log = list(self.store.events.rows)
+        rows, events = [log[at] for at in chosen], self._events[chosen]
         columns: dict[str, Sequence[object]] = {
             "time": [time for time, _, _ in rows],
-            "until": self._events["until"].tolist(),
+            "until": events["until"].tolist(),
             "kind": [kind for _, kind, _ in rows],
-            "count": self._events["number"].tolist(),
+            "count": events["number"].tolist(),
             "event": [describe(kind, detail, names) for _, kind, detail in rows],
         }
         return Table(columns, {"time": MOMENT, "until": MOMENT}, self._missing())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from bokeh.models import Column as Stack
 
 from dask_diag_lab.schema import STATES
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Column, Rows
 from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
@@ -35,7 +36,7 @@ _EXAMPLE: Final = 80
 _OTHER: Final = 200
 """Characters of the other texts, a line each below the traceback."""
 
-Task = Mapping[str, Any]  # a row of the extra ``errors``, whose columns differ in type
+Task = dict[str, Any]  # a row of the extra ``errors``, whose columns differ in type
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class ErrorKind:
 
     Attributes
     ----------
-    tasks : list of mapping
+    tasks : list of dict
         Those that are listed, the last one first; never empty.
     texts : dict of str to list
         The same by text, that of the last one first.
@@ -84,16 +85,26 @@ class ErrorKind:
         return f"and other texts ({fmt.count(number)}{more})" if number else ""
 
 
-def error_kinds(store: Store) -> list[ErrorKind]:
-    """Return the kinds of errors, that of the last failure first."""
+def error_kinds(store: Store, period: Window = ALL) -> list[ErrorKind]:
+    """Return the kinds of errors, that of the last failure first.
+
+    Of a period only failures whose details are kept.
+    """
     errors = store.extras["errors"]
     columns = (errors[name].tolist() for name in errors.columns)
     rows = [dict(zip(errors.columns, row, strict=True)) for row in zip(*columns, strict=True)]
     kinds: dict[tuple[str, str], ErrorKind] = {}
-    for row in reversed(rows):
+    for row in reversed([row for row in rows if period.start < row["time"] <= period.stop]):
         kind = kinds.setdefault((row["prefix"], row["kind"]), ErrorKind())
         kind.tasks.append(row)
         kind.texts.setdefault(row["exception"], []).append(row)
+    if period != ALL:
+        for kind in kinds.values():
+            kind.tasks[0] |= {
+                "kind_failures": len(kind.tasks),
+                "kind_attempts": sum(task["is_attempt"] for task in kind.tasks),
+                "kind_first": kind.tasks[-1]["time"],
+            }
     return list(kinds.values())
 
 
@@ -102,6 +113,7 @@ class Exceptions(ExtraPlot, TablePlot):
     """A table of errors, and below it what is known of the one that was clicked."""
 
     name = "exceptions"
+    has_period = True
 
     reads = ("errors", "workers", "seen_workers", "prefixes")
     empty = "No task has failed."
@@ -137,7 +149,7 @@ class Exceptions(ExtraPlot, TablePlot):
 
     def rows(self) -> Rows:
         """Return a row for each kind of error, which `kinds` are then."""
-        kinds = self.kinds = error_kinds(self.store)
+        kinds = self.kinds = error_kinds(self.store, self.period)
         return {
             "id": [kind.id for kind in kinds],
             "exception": [
@@ -164,6 +176,8 @@ class Exceptions(ExtraPlot, TablePlot):
 
     def note(self) -> str:
         """Return how many others erred for these, and what is not kept."""
+        if self.period != ALL:
+            return f"{self.period_text}, of the failures whose details are kept"
         notes = []
         n_erred = int(self.store.prefixes.states[:, STATES.index("erred")].sum())
         n_never = n_erred - sum(kind.n_tasks for kind in self.kinds)
@@ -216,7 +230,7 @@ class Exceptions(ExtraPlot, TablePlot):
     def table(self) -> Table:
         """Return one row for each text, with its traceback, and what all of its kind share."""
         rows: list[tuple[object, ...]] = []
-        for kind in error_kinds(self.store):
+        for kind in error_kinds(self.store, self.period):
             of_kind = (kind.last["kind"], kind.n_tasks, kind.last["kind_first"])
             for text, tasks in kind.texts.items():
                 last, n_again = tasks[0], sum(task["is_attempt"] for task in tasks)

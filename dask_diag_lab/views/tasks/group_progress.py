@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -32,6 +32,7 @@ class TaskGroupProgress(FigureView):
     """A stacked area for each prefix, under the line of all threads there were."""
 
     name = "group-progress"
+    has_period = True
 
     reads = ("actions", "running", "nthreads", "palette")
     empty = "No task has run yet. Threads are counted as soon as one does."
@@ -41,7 +42,7 @@ class TaskGroupProgress(FigureView):
         levels = (f"level{at}" for at in range(MAX_LAYERS + 2))
         self.areas = Source("x", *levels, is_patched=True)
         self.line = Source("x", "threads", is_patched=True)
-        self.history = ThreadHistory(self.store)
+        self.history = ThreadHistory(self.store, self.period)
         self._layers = self.history.layers()
         self._time, self._y = MovingRange(), Range1d(start=0, end=1)
 
@@ -93,6 +94,12 @@ class TaskGroupProgress(FigureView):
         self._time.follow(0.0, float(edges[-1]))
         label = f"0 s is {fmt.clock(zero)}, the first task"
         set_properties(picture.xaxis[0], axis_label=label)
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show another stretch of time; see `View.show`."""
+        super().show(arguments)
+        self.history = ThreadHistory(self.store, self.period)
+        self._time.release()
 
     def command(self, verb: str) -> None:
         """``fit`` and ``live`` show the whole time again; see `View.command`."""
@@ -168,7 +175,8 @@ class TaskGroupProgress(FigureView):
     def note(self) -> str:
         """Return what a step is, and what is not drawn or not by itself."""
         actions = self.store.actions
-        notes = [f"each step is the mean of {fmt.duration(self.history.width_s)}"]
+        notes = [self.period_text] if self.period_text else []
+        notes += [f"each step is the mean of {fmt.duration(self.history.width_s)}"]
         if self._layers.n_others:
             notes.append(f"{fmt.count(self._layers.n_others)} smaller prefixes in one grey area")
         if self.history.unread:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from dask_diag_lab.schema import STATES
+from dask_diag_lab.schema import STATES, Kind, Outcome
+from dask_diag_lab.store.sums import ALL, NO_DURATIONS, Durations, Sums
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows, length
 from dask_diag_lab.views.extras import WAITING
@@ -21,6 +22,7 @@ from dask_diag_lab.views.models import ProgressBars
 from dask_diag_lab.views.names import distinct, shown_name, without_start
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.sums import SumsView
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.tasks.graph_layout import depths
@@ -47,7 +49,7 @@ MOST_DONE: Final = 0.9
 
 
 @register_plot
-class Progress(DataPlot):
+class Progress(SumsView, DataPlot):
     """One bar a prefix, group or span; arguments ``by``, of `KINDS`, and ``order``, of `ORDERS`."""
 
     name = "progress"
@@ -60,6 +62,7 @@ class Progress(DataPlot):
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
+        super().set_up()
         self.bars = Source(is_patched=True)
         self.chart = ProgressBars(source=self.bars.model, sizing_mode="stretch_both", margin=0)
         self.kind, self.order = "prefix", "size"
@@ -91,7 +94,8 @@ class Progress(DataPlot):
     def show(self, arguments: Mapping[str, str]) -> None:
         """Choose bars and order anew, where the arguments name them; see `View.show`."""
         super().show(arguments)
-        self.kind = arguments.get("by", self.kind)
+        # The log of what was done does not tell groups and spans.
+        self.kind = arguments.get("by", self.kind) if self.period == ALL else "prefix"
         self.order = arguments.get("order", self.order)
         self.columns = (
             *(Column(self.kind), Column("total"), Column("done"), *map(Column, STATES)),
@@ -106,17 +110,19 @@ class Progress(DataPlot):
     def state(self) -> object:
         """Return what is chosen, the note, and the second: what runs comes nearer to its end."""
         second = int(self.store.time) if self.store.running.count else 0
-        return self.kind, self.order, second, self.note()
+        return super().state(), self.kind, self.order, second, self.note()
 
     def rows(self) -> Rows:
         """Return a row for each prefix, group or span that has tasks, in the order shown."""
-        rows = {"prefix": _prefixes, "group": _groups, "span": _spans}[self.kind](self.store)
+        rows = self._all()
         states = np.asarray(rows["states"])
         totals = states.sum(axis=1)
         if self.order == "size":
             order = np.lexsort((-totals, tasks.remaining(states) == 0))
-        else:
+        elif self.period == ALL:
             order = np.argsort(_FLOWS[self.kind](self.store), kind="stable")
+        else:  # their first appearance
+            order = np.arange(len(totals))
         order = order[totals[order] > 0]
         states, picked = states[order], order.tolist()
         return {
@@ -127,6 +133,17 @@ class Progress(DataPlot):
             **{state: states[:, at] for at, state in enumerate(STATES)},
             **{name: np.asarray(rows[name])[order] for name in ("nbytes", "duration", "median")},
         }
+
+    def _all(self) -> Rows:
+        if self.period != ALL:
+            return _ended(self.store, self.sums)
+        if self.kind == "prefix":
+            return _prefixes(self.store, self._durations)
+        return (_groups if self.kind == "group" else _spans)(self.store)
+
+    @property
+    def _durations(self) -> Mapping[int, Durations]:
+        return self.sums.durations() if self.sums else {}
 
     def draw(self) -> None:
         """Send the rows that differ; see `View.draw`."""
@@ -155,7 +172,7 @@ class Progress(DataPlot):
             }
         )
         controls = [
-            Control("by", "select", "Bars", self.kind, KINDS),
+            Control("by", "select", "Bars", self.kind, KINDS[: None if self.period == ALL else 1]),
             Control("order", "select", "Order", self.order, ORDERS),
         ]
         if length(rows):
@@ -173,9 +190,14 @@ class Progress(DataPlot):
     def headline(self) -> str:
         """Return how much is done, how long the rest takes, and the tasks in each state."""
         states = self.store.prefixes.states
+        if self.period != ALL:
+            states = np.asarray(self._all()["states"])
         total, done = int(states.sum()), int(tasks.done(states).sum())
+        if self.period != ALL:
+            failed = f" · {fmt.count(total - done)} failed" if total > done else ""
+            return f"{fmt.plural(total, 'task')} ended{failed}: {self.period_text}"
         beginning = f"{fmt.percent(done / max(total, 1))} of {fmt.plural(total, 'task')} done"
-        seconds, is_all = time_left(self.store)
+        seconds, is_all = time_left(self.store, self._durations)
         if math.isfinite(seconds):
             about = "about" if is_all else "at least"
             beginning += f" · {about} {fmt.duration(seconds)} left (estimate)"
@@ -198,14 +220,14 @@ class Progress(DataPlot):
         return NO_SPANS if self.store.extras["spans"].is_known else WAITING
 
 
-def time_left(store: Store) -> tuple[float, bool]:
+def time_left(store: Store, durations: Mapping[int, Durations]) -> tuple[float, bool]:
     """Return the seconds that all tasks need that have not ended, and whether that is all.
 
     NaN where there is no ground for an estimate; False where there are prefixes with work left of
     which no task has ended yet: they come on top of it.
     """
     prefixes, now = store.prefixes, store.time
-    recorded = np.array([store.durations.of(name).mean_s for name in prefixes.names])
+    recorded = np.array([each.mean_s for each in _recorded(store, durations)])
     # Of tasks that ran before the diagnostics came there is only what the scheduler expects.
     mean_s = np.where(np.isfinite(recorded), recorded, prefixes.duration)
     running = store.running.rows(now)
@@ -262,9 +284,39 @@ def estimate(
     return float(max(work_s / threads, longest_s))
 
 
-def _prefixes(store: Store) -> Rows:
+def _recorded(store: Store, durations: Mapping[int, Durations]) -> list[Durations]:
+    """Return how long tasks of each prefix took, in the order of the table."""
+    found = [store.strings.find(name) for name in store.prefixes.names]
+    return [durations.get(prefix or 0, NO_DURATIONS) for prefix in found]
+
+
+def _ended(store: Store, sums: Sums | None) -> Rows:
+    """Return the tasks that ended in the period of sums: done, or failed for good."""
+    counts, durations = dict[tuple[int, ...], float](), dict[int, Durations]()
+    if sums is not None:
+        counts = sums.total(("prefix", "outcome"), "count", {"kind": Kind.COMPUTE})
+        durations = sums.durations()
+    ended = (Outcome.OK, Outcome.ERRED)
+    prefixes = list(dict.fromkeys(p for p, outcome in counts if outcome in ended))
+    states = np.zeros((len(prefixes), len(STATES)), dtype=np.int64)
+    for outcome, state in zip(ended, ("released", "erred"), strict=True):
+        found = [counts.get((prefix, outcome), 0) for prefix in prefixes]
+        states[:, STATES.index(state)] = np.round(found)
+    names = [store.strings[prefix] for prefix in prefixes]
+    recorded = [durations.get(prefix, NO_DURATIONS) for prefix in prefixes]
+    return {
+        "name": names,
+        "prefix": names,
+        "states": states,
+        "nbytes": np.zeros(len(names)),
+        "duration": np.array([each.mean_s for each in recorded]),
+        "median": np.array([each.median_s for each in recorded]),
+    }
+
+
+def _prefixes(store: Store, durations: Mapping[int, Durations]) -> Rows:
     names = store.prefixes.names
-    recorded = [store.durations.of(name) for name in names]
+    recorded = _recorded(store, durations)
     return {
         "name": names,
         "prefix": names,

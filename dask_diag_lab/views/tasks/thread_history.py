@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints
 
 if TYPE_CHECKING:
@@ -74,9 +75,15 @@ class ThreadHistory:
         How many actions have been read or were lost before that.
     last_stop : float
         When the last one ended, seconds since the epoch.
+
+    Parameters
+    ----------
+    store : Store
+    period : Window
+        What lies outside does not count.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, period: Window = ALL) -> None:
         self.seconds: Floats = np.zeros((0, 0))
         self.width_s = FINEST_S
         self.first = 0
@@ -85,6 +92,7 @@ class ThreadHistory:
         self._rows: dict[int, int] = {}  # by string id of the prefix
         self._ends: Floats = np.empty(0)  # of the last task that was read, by slot id
         self._store = store
+        self._period = period
 
     @property
     def edges(self) -> Floats:
@@ -104,8 +112,14 @@ class ThreadHistory:
         prefix, start, stop, slot = (rows[name][is_task] for name in columns[1:])
         order = np.lexsort((stop, slot))
         start = self._in_turn(slot[order], start[order], stop[order])
-        self.seconds = self.with_added(prefix[order], start, stop[order])
+        self.seconds = self.with_added(*self._inside(prefix[order], start, stop[order]))
         self.last_stop = max(self.last_stop, float(stop.max(initial=-math.inf)))
+
+    def _inside(self, prefix: Ints, start: Floats, stop: Floats) -> tuple[Ints, Floats, Floats]:
+        """Return the parts of tasks that are in the period."""
+        start, stop = np.maximum(start, self._period.start), np.minimum(stop, self._period.stop)
+        is_in = (stop > start) | (self._period == ALL)
+        return prefix[is_in], start[is_in], stop[is_in]
 
     def _in_turn(self, slot: Ints, start: Floats, stop: Floats) -> Floats:
         """Return starts of tasks, sorted by slot and stop, before which no other had the thread.
@@ -197,11 +211,12 @@ class ThreadHistory:
         running, slots = store.running.rows(now), store.slots
         start, ended = running["start"], slots.last_stop[slots.ids[running["slot"]]]
         start = np.where(ended - start < CLOCKS_S, np.minimum(np.maximum(start, ended), now), start)
-        seconds = self.with_added(running["prefix"], start, np.full(len(start), now))
+        begun = self._inside(running["prefix"], start, np.full(len(start), now))
+        seconds = self.with_added(*begun)
         if not seconds.size:
             return Layers([], np.empty((0, 0)), 0, np.empty(0))
         edges = self.edges
-        if len(start):
+        if len(begun[0]):
             # The last bin is not over: its mean is that of the part that has passed.
             end = max(now, self.last_stop, edges[-2] + self.width_s / 100)
             edges[-1] = min(end, edges[-1])

@@ -11,6 +11,9 @@ import numpy as np
 from bokeh.events import Event, Tap
 from bokeh.models import FixedTicker, Range1d
 
+from dask_diag_lab.jobs import Latest
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.sums import ALL, Sums
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, Rows
@@ -21,6 +24,9 @@ from dask_diag_lab.views.models import EvenLabels
 from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.sums import REST
+from dask_diag_lab.views.tasks.task_counts import Floats
+from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
@@ -46,9 +52,14 @@ class Bandwidth(ExtraPlot, DataPlot):
 
     empty = NO_TRANSFERS
 
+    @property
+    def rates(self) -> Floats:
+        """Bytes a second of each row of the table."""
+        return np.asarray(self.extra["rate"], dtype=np.float64)
+
     def headline(self) -> str:
         """Return slowest and fastest; see `DataPlot.headline`."""
-        rates = self.extra["rate"]
+        rates = self.rates
         ends = [fmt.si(float(rate), "B/s") for rate in (rates.min(), rates.max())]
         return f"Bandwidth: {' to '.join(dict.fromkeys(ends))}"
 
@@ -81,15 +92,63 @@ class BandwidthTypes(Bandwidth, BarPlot):
 
 
 class Pairs(Bandwidth):
-    """Bandwidth from worker to worker."""
+    """Bandwidth from worker to worker: the scheduler's, or that of the transfers of a period."""
 
-    reads = ("bandwidth-workers", "workers", "seen_workers")
+    reads = ("bandwidth-workers", "workers", "seen_workers", "actions")
+    has_period = True
+
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        super().set_up()
+        self._sums: Latest[Sums] = Latest(self.store.jobs, rest=REST)
+
+    def state(self) -> object:
+        """Return whether there are new sums; see `View.state`."""
+        return super().state(), self._sums.version
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether newer ones are to come; see `View.is_behind`."""
+        return super().is_behind or self._sums.is_late
+
+    @property
+    def table_rates(self) -> dict[tuple[str, str], float]:
+        """Bytes a second by the addresses of source and destination."""
+        if self.period != ALL:
+            return self._measured()
+        names = (self.extra[name].tolist() for name in ("source", "destination", "rate"))
+        return {(source, to): rate for source, to, rate in zip(*names, strict=True)}
+
+    def _measured(self) -> dict[tuple[str, str], float]:
+        """Return the rates of the transfers that ended in the period."""
+        actions, strings = self.store.actions, self.store.strings
+        make = actions.sums(self.period, ("source", "worker", "kind"))
+        if (sums := self._sums.of(self.period, actions.version, make)) is None:
+            return {}
+        of = {"kind": int(Kind.TRANSFER)}
+        nbytes, seconds = (
+            sums.total(("source", "worker"), name, of) for name in ("nbytes", "ended_s")
+        )
+        return {
+            (strings[source], strings[worker]): nbytes[source, worker] / took_s
+            for (source, worker), took_s in seconds.items()
+            if source and took_s > 0
+        }
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
         """Addresses of source and destination of each row of the table."""
-        pairs = self.extra
-        return list(zip(pairs["source"].tolist(), pairs["destination"].tolist(), strict=True))
+        return list(self.table_rates)
+
+    @property
+    def rates(self) -> Floats:
+        """Bytes a second of each of `pairs`."""
+        return np.array(list(self.table_rates.values()), dtype=np.float64)
+
+    @property
+    def rate_label(self) -> str:
+        """What the rates are."""
+        return self.period_text or "moving average"
 
     def addresses(self) -> list[str]:
         """Return the workers of all pairs: those that are there first, in the usual order."""
@@ -115,7 +174,7 @@ class BandwidthMap(Pairs, FigureView):
         self._mapped = self.addresses()
         if len(self._mapped) > MAP_MOST:
             self._mapped = []
-        pairs, rates = (self.pairs, self.extra["rate"]) if self._mapped else ([], np.empty(0))
+        pairs, rates = (self.pairs, self.rates) if self._mapped else ([], np.empty(0))
         number = {address: float(at) for at, address in enumerate(self._mapped)}
         written = [fmt.si(rate, "B/s") for rate in rates.tolist()]
         share = rates / rates.max(initial=1.0)
@@ -126,7 +185,7 @@ class BandwidthMap(Pairs, FigureView):
             "destination": [destination for _, destination in pairs],
             "x": np.array([number[destination] for _, destination in pairs]),
             "y": np.array([number[source] for source, _ in pairs]),
-            "rate_text": [f"{text}, moving average" for text in written],
+            "rate_text": [f"{text}, {self.rate_label}" for text in written],
             "written": written if len(number) <= MOST_WRITTEN else [""] * len(written),
             "alpha": _PALEST + (_STRONGEST - _PALEST) * share,
         }
@@ -191,7 +250,7 @@ class PairBars(Pairs, BarPlot):
 
     columns = (
         Column("pair", "Pair", shown=False),
-        Column("rate", "Moving average", "rate"),
+        Column("rate", "Bandwidth", "rate"),
     )
     parts = (Part("rate"),)
     noun = "pair"
@@ -200,7 +259,7 @@ class PairBars(Pairs, BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each of the slowest pairs; none where a map shows all."""
-        is_mapped, pairs, rates = len(self.addresses()) <= MAP_MOST, self.pairs, self.extra["rate"]
+        is_mapped, pairs, rates = len(self.addresses()) <= MAP_MOST, self.pairs, self.rates
         slowest = np.argsort(rates, kind="stable")[: 0 if is_mapped else MOST_PAIRS]
         pairs = [pairs[at] for at in slowest.tolist()]
         return {
@@ -211,7 +270,7 @@ class PairBars(Pairs, BarPlot):
 
     def note(self) -> str:
         """Return why this is no map, and how many are left out."""
-        n = len(self.extra)
+        n = len(self.rates)
         few = f"the slowest {MOST_PAIRS} of {fmt.count(n)} pairs"
         return f"more than {MAP_MOST} workers: {few if n > MOST_PAIRS else 'pairs'} as bars"
 
@@ -227,3 +286,10 @@ class BandwidthWorkers(ExtraStack):
     name = "bandwidth-workers"
 
     plots = (BandwidthMap, PairBars)
+
+    def table(self) -> Table:
+        """Return a row for each pair."""
+        rates = next(part.table_rates for part in self.parts if isinstance(part, Pairs))
+        source, destination = zip(*rates, strict=True) if rates else ((), ())
+        columns = {"source": source, "destination": destination, "rate": list(rates.values())}
+        return Table(columns, {"rate": "B/s"})

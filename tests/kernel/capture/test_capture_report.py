@@ -52,7 +52,7 @@ def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
     assert not re.search(r'(?:src|href)="(?!data:)', page)
     documents = plots(page)
     assert control(documents["task-stream"], "headline").endswith("2 threads")
-    assert control(documents["progress"], "note").startswith("All of the cluster's life.")
+    assert control(documents["progress"], "headline").startswith("300 tasks ended")
     assert "life" not in control(documents["task-stream"], "note")
     assert {control(one, "state") for one in documents.values()} == {"live"}
     assert {"progress", "profile", "profile-server", "transfers"} <= set(documents)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from dask import dataframe
-from distributed import Client, LocalCluster, Scheduler, wait
+from distributed import Client, LocalCluster, Scheduler, wait, worker_client
 
 import dask_diag_lab
 from tests.kernel.serving import wait_until
@@ -29,6 +29,11 @@ def spin(seconds: float) -> float:
     while time.thread_time() < until:
         pass
     return seconds
+
+
+def nested(x: int) -> int:
+    with worker_client() as client:
+        return int(client.submit(nap, x, 1.5, pure=False).result())
 
 
 def computed_s(dask_scheduler: Scheduler) -> float:
@@ -75,6 +80,16 @@ def test_shares_of_a_p2p_merge_add_up_to_no_more_than_was_offered() -> None:
         assert offered_s <= 4 * (time.time() - began)
 
 
+def test_what_waits_in_a_worker_client_holds_no_thread() -> None:
+    with cluster(n_workers=1, threads_per_worker=2) as found:
+        began = time.time()
+        wait(found.client.map(nested, range(4)))
+        seconds, offered_s = settled(found, {"Waiting in tasks": 4 * 1.5 - 0.1})
+        assert offered_s <= 2 * (time.time() - began)
+        # Four naps on two threads, and little else.
+        assert seconds["Waiting in tasks"] < 4 * 1.5 + 1.5
+
+
 def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
     with (
         LocalCluster(
@@ -101,5 +116,5 @@ def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
             assert seconds.get("Computing", 0.0) < 1.0
             notes = [found.caption(p).note for p in ("costs", "aggregate-time-per-action")]
             assert "of thread time offered while anything ran since" in notes[0]
-            assert "that the scheduler has counted since" in notes[1]
+            assert "transfers included, recorded since" in notes[1]
             assert "thread time offered in view" in found.caption("task-stream").note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
@@ -14,7 +15,6 @@ from dask_diag_lab.views.tasks.by_prefix import (
 )
 from tests.kernel.store.batches import BatchMaker, prefix_row
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import change
 from tests.kernel.views.situations import MIB, store_of
 
 ROWS = (
@@ -27,9 +27,13 @@ ROWS = (
 
 
 def timed(*rows: tuple[str, str, float]) -> Store:
-    """Return a store that knows these durations."""
-    known = [prefix_row("load", 0.5, memory=60), prefix_row("sum", 1.0, released=10)]
-    return store_of(prefixes=known, extras=change("durations", rows))
+    """Return a store with an action for each of these: prefix, kind and seconds."""
+    store, maker = Store(), BatchMaker()
+    for prefix, action, seconds in rows:
+        kind = Kind[action.upper().replace("-", "_")]
+        maker.action(0, seconds, prefix=prefix, kind=kind)
+    store.apply(maker.batch())
+    return store
 
 
 def test_memory_is_that_of_the_results_held_largest_first() -> None:
@@ -58,8 +62,7 @@ def test_mean_and_median_are_of_the_tasks_that_were_recorded() -> None:
     for at in range(31):
         maker.action(at, at + (0.1 if at else 3.1), prefix="load")
     rows = [prefix_row("load", 3.0, memory=31)]  # what the scheduler expects of the next one
-    extras = change("durations", [("load", "compute", 6.1)])
-    store.apply(maker.batch(prefixes=rows, extras=extras))
+    store.apply(maker.batch(prefixes=rows))
     table = ComputeTimePerKey(store).table()
     assert table.columns["count"] == [31]
     assert table.columns["mean_s"] == [pytest.approx(6.1 / 31)]
@@ -72,7 +75,7 @@ def test_actions_are_summed_over_prefixes() -> None:
     assert shown.data["seconds"] == [40, 6, 2]
     assert shown.data["most_for"][0] == "load 30.0 s, sum 10.0 s"
     assert shown.view.caption.headline == "Aggregate time per action: 48.0 s"
-    assert shown.view.table().columns["seconds"] == [row[2] for row in ROWS]
+    assert shown.view.table().columns["seconds"] == [30, 10, 6, 2]
 
 
 @pytest.mark.parametrize("look", [LIGHT, Look(palette="okabe-ito")])
