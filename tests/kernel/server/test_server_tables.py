@@ -177,7 +177,7 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
         assert (await columns_of(served, f"task-stream.json?start={moment}"))["start"] == []
         refused = {
             "progress.json?by=colour": "“by” is one of",
-            "progress.json?hue=name": "has no argument “hue”; those it has: “by”, “order”, “start”, “stop”.",
+            "progress.json?hue=name": "those it has: “by”, “order”, “start”, “stop”.",
             "task-stream.csv?rows=5": "those it has: “count”, “start”, “stop”.",
             "profile.json?count=few": "“count” is a whole number, not “few”",
             "task-stream.json?start=soon": "“soon” is no time: give seconds since the epoch",
