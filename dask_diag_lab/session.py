@@ -19,6 +19,7 @@ import warnings
 import weakref
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from dask_diag_lab.composition import Composition, Target, own_listen
@@ -165,6 +166,34 @@ class Diagnostics:
         from dask_diag_lab.capture.export import export
 
         return self._call(export, self, plot, path, arguments)
+
+    def save(self, path: str | os.PathLike[str]) -> Any:
+        """Write all that is known of the cluster to a file, without what workers would have to say.
+
+        Parameters
+        ----------
+        path : str or path
+            Such as ``"etl.daskrun"``; `dask_diag_lab.store.recording.load` reads it.
+
+        Returns
+        -------
+        None
+            Or a coroutine, on the loop of an asynchronous client.
+
+        Raises
+        ------
+        OSError
+            The file cannot be written.
+        RuntimeError
+            These diagnostics are closed.
+        """
+
+        def save() -> None:
+            from dask_diag_lab.store.recording import snapshot
+
+            self.submit(snapshot).result(START_TIMEOUT_S)(Path(path))
+
+        return self._call(save)
 
     def submit(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> Future[T]:
         """Run ``function(store)`` on the loop of these diagnostics: the only way to the store.

@@ -81,6 +81,8 @@ class ActionLog:
         `Batch.details`, by the store's ordinals.
     """
 
+    SAVED = ("dropped", "evicted", "details", "_evicted_sums")
+
     def __init__(self, slots: SlotTable, keys: KeyTable, max_rows: int = MAX_ROWS) -> None:
         if max_rows < 1:
             raise ValueError(f"a log keeps at least 1 action, not {max_rows}")
@@ -145,6 +147,29 @@ class ActionLog:
         """
         blocks = [block for block in self._all() if block.touches(*window)]
         return thread_time_of(blocks, self._slots.rows, running, now, window)
+
+    def snapshot(self) -> Callable[[], Columns]:
+        """Return what returns all rows as `append` takes them, in any thread."""
+        blocks = self._all()
+
+        def read() -> Columns:
+            parts = []
+            for block in blocks:
+                rows = block.in_arrival_order()
+                part = {name: block.columns[name][rows] for name in self._open}
+                parts.append({**part, "thread": block.threads[part["thread"]]})
+            empty = {name: column[:0] for name, column in self._open.items()}
+            read = joined([empty, *parts])
+            return {n: column.astype(_DTYPES[n], copy=False) for n, column in read.items()}
+
+        return read
+
+    def refill(self, rows: Columns) -> None:
+        """Take over what `snapshot` has read, into a log in which there is nothing yet."""
+        self._max_rows = max(self._max_rows, len(rows["start"]))
+        self.total = self.evicted
+        if len(rows["start"]):
+            self.append(rows)
 
     def drop(self, n: int) -> None:
         """Count actions that were lost before they came here."""

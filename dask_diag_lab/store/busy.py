@@ -30,6 +30,8 @@ class BusyTimes:
         When the recording began that is going on.
     """
 
+    SAVED = ("start", "stop", "since", "_lately")
+
     def __init__(self) -> None:
         self.begin(0.0)
         self._lately: deque[tuple[float, float]] = deque()  # latest stop and seconds held of each
@@ -110,6 +112,8 @@ def seconds_until(moments: Floats, times: Floats, nthreads: Ints) -> Floats:
 
 class ThreadHistory:
     """Steps of the total thread count: from ``times[i]`` on there were ``values[i]``."""
+
+    SAVED = ("times", "values")
 
     def __init__(self) -> None:
         self.version = 0

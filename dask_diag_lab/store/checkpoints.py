@@ -25,6 +25,8 @@ class Checkpoints:
     Between two checkpoints a sum is taken to have grown evenly.
     """
 
+    SAVED = ("_index", "_times", "_values", "_base")
+
     def __init__(self) -> None:
         self.version = 0
         self._index: dict[Name, int] = {}

@@ -82,6 +82,8 @@ class EventLog:
     details of the events of workers that are paused now, by address.
     """
 
+    SAVED = ("total", "rows")
+
     def __init__(self) -> None:
         self.version = 0
         self.total = 0

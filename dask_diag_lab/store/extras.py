@@ -33,6 +33,8 @@ class ExtraTable:
         not here because there are too many.
     """
 
+    SAVED = ("is_known", "updated_at", "dropped", "columns")
+
     def __init__(self, table: Table) -> None:
         self.table = table
         self._is_log = table.sent == "log"

@@ -33,6 +33,20 @@ class TaskGraph:
         Index into `STATES` of each node.
     """
 
+    SAVED = (
+        "structure_version",
+        "is_followed",
+        "is_exact",
+        "total",
+        "limit",
+        "node",
+        "prefix",
+        "group",
+        "state",
+        "_keys",
+        "_needs",
+    )
+
     def __init__(self, strings: StringTable, palette: Palette) -> None:
         self.version = self.structure_version = 0
         self.is_followed, self.is_exact, self.total, self.limit = False, True, 0, 0

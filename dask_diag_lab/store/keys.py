@@ -12,7 +12,7 @@ from dask_diag_lab.store.arrays import Ints, Objects
 SEGMENT_KEYS = 16_384
 
 
-class _Segment:
+class Segment:
     """Keys of consecutive ordinals as one text: a `str` for each would take twice the memory.
 
     Attributes
@@ -22,6 +22,7 @@ class _Segment:
     """
 
     __slots__ = ("begins", "first", "text")
+    SAVED = ("begins", "first", "text")
 
     def __init__(self, first: int) -> None:
         self.first = first
@@ -60,8 +61,10 @@ class _Segment:
 class KeyTable:
     """The key of each task ordinal, in a few bytes more than its text."""
 
+    SAVED = ("_segments", "stop")
+
     def __init__(self) -> None:
-        self._segments: list[_Segment] = []
+        self._segments: list[Segment] = []
         self.stop = 0
 
     def extend(self, first: int, keys: Sequence[str]) -> None:
@@ -71,7 +74,7 @@ class KeyTable:
             first = max(first, self.stop)
             last = self._segments[-1] if self._segments else None
             if last is None or last.stop != first or last.stop - last.first >= SEGMENT_KEYS:
-                last = _Segment(first)
+                last = Segment(first)
                 self._segments.append(last)
             n = SEGMENT_KEYS - (last.stop - last.first)
             last.extend(keys[:n])

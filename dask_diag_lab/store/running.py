@@ -31,6 +31,8 @@ class RunningTable:
     slots : SlotTable
     """
 
+    SAVED = ("_places", "_slot_at", "_key", "_prefix", "_start", "_slot")
+
     def __init__(self, slots: SlotTable) -> None:
         self.version = 0
         self._slots = slots

@@ -94,6 +94,8 @@ class SeriesTable:
         Points kept at most; a multiple of 4.
     """
 
+    SAVED = ("_size", "_times", "_points")
+
     def __init__(self, limit: int = MAX_POINTS) -> None:
         self.version = 0
         self._limit = limit

@@ -143,6 +143,12 @@ def _overlapping(thread: Ints, start: Floats, stop: Floats) -> set[int]:
 class SlotTable:
     """The slots of all workers that are alive or have actions in the log."""
 
+    SAVED = ("_workers", "_left", "_worker", "_last_stop")
+
+    def restored(self) -> None:
+        """Arrange the rows again."""
+        self.version += 1
+
     def __init__(self, strings: StringTable) -> None:
         self.version = 0
         self._strings = strings

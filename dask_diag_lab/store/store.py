@@ -76,6 +76,13 @@ class Store:
         Called when something was taken over or noted; for one listener.
     """
 
+    SAVED = (
+        *("scheduler", "cost_s", "gaps", "left_out", "failed", "strings", "palette", "_slots"),
+        *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
+        *("seen_workers", "graph", "nthreads", "series", "events", "extras", "activities"),
+        *("_n_before", "_next_task"),
+    )
+
     def __init__(
         self, max_actions: int = MAX_ROWS, clock: Callable[[], float] = time.monotonic
     ) -> None:
@@ -149,6 +156,12 @@ class Store:
     def degraded(self) -> str:
         """Why there is no data though the scheduler is there, '' when all is well."""
         return self.feed_state.reason if self.feed_state.state == "degraded" else ""
+
+    def rest_at(self, time: float, reason: str) -> None:
+        """Have the clock stand still: nothing new comes."""
+        self._epoch = Epoch(reason, self._next_task, time)
+        self._batch_time, self._batch_clock, self._stopped_clock = time, 0.0, 0.0
+        self.feed_state = FeedStateView("closed", reason, time)
 
     def set_feed_state(self, state: State, reason: str, since: float) -> None:
         """Note whether new data comes."""

@@ -31,6 +31,12 @@ class StringTable:
         So many beyond these are given to addresses only: text like ``tcp://10.0.0.1:8786``.
     """
 
+    SAVED = ("_texts",)
+
+    def restored(self) -> None:
+        """Number the texts again."""
+        self._ids = {text: number for number, text in enumerate(self._texts)}
+
     def __init__(self, limit: int = MAX_STRINGS, addresses: int = ADDRESSES) -> None:
         self._limit = limit
         self._addresses = addresses
@@ -73,6 +79,16 @@ class Palette:
     names : list of str
         Prefixes in order of appearance.
     """
+
+    SAVED = ("names",)
+
+    def restored(self) -> None:
+        """Number the names again."""
+        for number, name in enumerate(self.names):
+            string = self._strings.intern(name)
+            self._index.extend_to(len(self._strings))
+            self._index.values[string] = number
+        self.version += 1
 
     def __init__(self, strings: StringTable) -> None:
         self.version = 0

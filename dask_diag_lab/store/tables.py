@@ -27,6 +27,8 @@ class NamedTable:
         Moves with every change.
     """
 
+    SAVED = ("_columns",)
+
     def __init__(self, table: Table) -> None:
         self.version = 0
         self._table = table
@@ -35,6 +37,12 @@ class NamedTable:
         self._index: dict[str, int] = {}
         self._shown: dict[str, Cells] = {}
         self._shown_version: object = None
+
+    def restored(self) -> None:
+        """Find the rows by their names again."""
+        self._index.clear()
+        self._index.update((n, at) for at, n in enumerate(self._columns[self._key].tolist()))
+        self.version += 1
 
     def __len__(self) -> int:
         return len(self._index)

@@ -202,6 +202,8 @@ class SeenWorkers:
         Names by address, in the order in which they were learnt.
     """
 
+    SAVED = ("names",)
+
     def __init__(self, limit: int = MAX_NAMES) -> None:
         self.version = 0
         self.names: dict[str, str] = {}

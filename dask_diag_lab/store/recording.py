@@ -1,0 +1,199 @@
+"""A store as a file, and back: JSON for what is small, columns of numbers beside it, no pickle.
+
+Classes of the store say by `SAVED` which of their attributes are kept; what follows from these is
+made anew by their method `restored`.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import zipfile
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from dask_diag_lab.schema import SchedulerInfo
+from dask_diag_lab.store.arrays import GrowingArray
+from dask_diag_lab.store.keys import Segment
+from dask_diag_lab.store.slots import SlotWorker
+from dask_diag_lab.store.store import Store
+
+FORMAT: Final = 1
+CLASSES: Final[dict[str, type]] = {c.__name__: c for c in (SchedulerInfo, Segment, SlotWorker)}
+"""Of objects that are made anew; all others are there in a new store."""
+META: Final = "meta.json"
+TABLES: Final = "tables.npz"
+ACTIONS: Final = "actions "
+"""Begins the names of the columns of the log."""
+
+Array = npt.NDArray[Any]  # dtypes differ
+
+
+def snapshot(store: Store) -> Callable[[Path], None]:
+    """Return what writes a store as it is now to a file, in any thread.
+
+    The file is a zip; it is at its place only when it is whole.
+    """
+    writer = _Writer()
+    now, saved, rows = store.time, writer.json_of(store), store.actions.snapshot()
+
+    def write(path: Path) -> None:
+        arrays = writer.arrays | {f"{ACTIONS}{name}": one for name, one in rows().items()}
+        dtypes = {name: column.dtype.str for name, column in arrays.items()}
+        meta = {"format": FORMAT, "time": now, "dtypes": dtypes, "store": saved}
+        part = path.with_name(f".{path.name}.part")
+        try:
+            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
+                file.writestr(META, json.dumps(meta))
+                with file.open(TABLES, "w", force_zip64=True) as tables:
+                    packed: Any = {name: _packed(one) for name, one in arrays.items()}
+                    np.savez(tables, **packed)
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+    return write
+
+
+def load(path: Path) -> Store:
+    """Return the store in a file that `snapshot` has written.
+
+    Raises
+    ------
+    ValueError
+        It is no such file, a part of one, or of another version.
+    OSError
+        It cannot be read.
+    """
+    try:
+        with zipfile.ZipFile(path) as file:
+            meta = json.loads(file.read(META))
+            if meta["format"] != FORMAT:
+                raise ValueError(f"its format is {meta['format']}, this version reads {FORMAT}")
+            tables = io.BytesIO(file.read(TABLES))
+        with np.load(tables, allow_pickle=False) as file:
+            arrays = {n: _unpacked(file[n], dtype) for n, dtype in meta["dtypes"].items()}
+        store = Store()
+        _Reader(arrays).restore(store, meta["store"])
+        rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
+        store.actions.refill(rows)
+        store.rest_at(meta["time"], "This is a recording.")
+    except (zipfile.BadZipFile, LookupError, TypeError, AttributeError, EOFError) as error:
+        raise ValueError(f"{path} is no recording, or a part of one: {error!r}.") from error
+    return store
+
+
+def saved_of(value: Any) -> Sequence[str]:  # any attribute of the store
+    """Return the attributes of an object that are kept; none of what is a value itself."""
+    if is_dataclass(value):
+        return [field.name for field in fields(value)]
+    names: Sequence[str] = getattr(value, "SAVED", ())
+    return names
+
+
+class _Writer:
+    """Turns objects into JSON, and their arrays into `arrays`."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+
+    def json_of(self, value: Any) -> Any:  # any attribute of the store
+        if saved := saved_of(value):
+            attributes = {name: self.json_of(getattr(value, name)) for name in saved}
+            return {"class": type(value).__name__, "attributes": attributes}
+        if isinstance(value, np.ndarray | GrowingArray):
+            return self._array(value)
+        if isinstance(value, dict):
+            return {"pairs": [[self.json_of(k), self.json_of(v)] for k, v in value.items()]}
+        if isinstance(value, tuple | set | deque):
+            kind = "set" if isinstance(value, set) else type(value).__name__
+            return {kind: [self.json_of(one) for one in value]}
+        if isinstance(value, list):
+            return [self.json_of(one) for one in value]
+        if isinstance(value, bytes):
+            return {"bytes": base64.b64encode(value).decode()}
+        return value.item() if isinstance(value, np.generic) else value
+
+    def _array(self, value: Array | GrowingArray[Any]) -> Any:  # JSON
+        if isinstance(value, GrowingArray):
+            return {"growing": self._array(value.values.copy())}
+        if value.dtype == object:
+            return {"objects": [self.json_of(one) for one in value.tolist()]}
+        name = f"a{len(self.arrays)}"
+        self.arrays[name] = value
+        return {"array": name}
+
+
+class _Reader:
+    """The way back; what is in a new store already is filled."""
+
+    def __init__(self, arrays: dict[str, Array]) -> None:
+        self.arrays = arrays
+
+    def restore(self, value: Any, given: Any) -> None:  # an object of the store, and JSON
+        for name in saved_of(value):
+            there = getattr(value, name, None)
+            read = self.value_of(given["attributes"][name], there)
+            object.__setattr__(value, name, read)
+        if restored := getattr(value, "restored", None):
+            restored()
+
+    def value_of(self, given: Any, there: Any = None) -> Any:  # noqa: PLR0911  # JSON, one a kind
+        if isinstance(given, list):
+            return [self.value_of(one) for one in given]
+        if not isinstance(given, dict):
+            return given
+        if "class" in given:
+            return self._object(given, there)
+        ((kind, content),) = given.items()
+        if kind == "array":
+            return self.arrays[content]
+        if kind == "growing":
+            there.extend(self.value_of(content)[len(there) :])
+            return there
+        if kind == "bytes":
+            return base64.b64decode(content)
+        if kind == "pairs":
+            return self._mapping(content, there)
+        values = [self.value_of(one) for one in content]
+        if kind == "objects":
+            column = np.empty(len(values), dtype=object)
+            column[:] = values
+            return column
+        if kind == "deque":
+            return deque(values, maxlen=there.maxlen)
+        return {"tuple": tuple, "set": set}[kind](values)
+
+    def _object(self, given: Any, there: Any) -> Any:  # as above
+        value = there
+        if given["class"] in CLASSES:
+            value = object.__new__(CLASSES[given["class"]])
+        self.restore(value, given)
+        return value
+
+    def _mapping(self, pairs: list[Any], there: Any) -> dict[Any, Any]:  # as above
+        known = there if isinstance(there, dict) else {}
+        read = ((self.value_of(key), value) for key, value in pairs)
+        return {key: self.value_of(value, known.get(key)) for key, value in read}
+
+
+def _packed(column: Array) -> Array:
+    """Return numbers that follow each other closely as what makes small files."""
+    if column.dtype.itemsize != 8 or column.ndim != 1:
+        return column
+    steps = np.diff(column.view(np.int64), prepend=np.int64(0))
+    return np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 8).T)
+
+
+def _unpacked(column: Array, dtype: str) -> Array:
+    if np.dtype(dtype).itemsize != 8 or column.dtype != np.uint8:
+        return column
+    steps = np.ascontiguousarray(column.T).view(np.int64).reshape(-1)
+    return np.cumsum(steps).view(dtype)
