@@ -139,14 +139,18 @@ class ActionLog:
         return sums_of(blocks, given_up, self._slots.rows, window, by)
 
     def thread_time(
-        self, window: Window, running: tuple[Ints, Floats], now: float
+        self,
+        window: Window,
+        running: tuple[Ints, Floats],
+        now: float,
+        only: Ints | None = None,
     ) -> Callable[[], dict[str, float]]:
         """Return what works out what threads did in a window, in any thread.
 
-        See `sums.thread_time`, and `sums.thread_time_of` for what runs now.
+        See `sums.thread_time`, and `sums.thread_time_of` for the arguments.
         """
         blocks = [block for block in self._all() if block.touches(*window)]
-        return thread_time_of(blocks, self._slots.rows, running, now, window)
+        return thread_time_of(blocks, self._slots.rows, running, now, window, only)
 
     def snapshot(self) -> Callable[[], Columns]:
         """Return what returns all rows as `append` takes them, in any thread."""

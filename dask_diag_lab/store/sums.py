@@ -251,6 +251,7 @@ def thread_time_of(
     running: tuple[Ints, Floats],
     now: float,
     window: Window,
+    only: Ints | None,
 ) -> Callable[[], dict[str, float]]:
     """Return what works out `thread_time` of these blocks, and of what runs.
 
@@ -258,10 +259,18 @@ def thread_time_of(
     ----------
     running : (ndarray of int64, ndarray of float64)
         Row of the slot and start of each task that runs until ``now``.
+    only : ndarray of int64 or None
+        Rows of the slots that count; all when None.
     """
     workers, worker_of = np.unique(slots.worker, return_inverse=True)
     threads = np.zeros(len(workers), dtype=np.int64)
     threads[worker_of] = slots.threads
+    counts = np.ones(slots.count + 1, dtype=np.bool_)
+    counts[-1] = False  # of what is in no slot
+    if only is not None:
+        counts[:] = False
+        counts[only] = True
+        threads = np.minimum(threads, np.bincount(worker_of[only], minlength=len(threads)))
 
     def read(block: Block) -> Columns:
         rows = block.between(*window)
@@ -272,7 +281,7 @@ def thread_time_of(
         slot, start = running
         runs = {"kind": np.full(len(slot), Kind.COMPUTE), "stop": np.full(len(slot), now)}
         rows = joined([*map(read, blocks), {**runs, "slot": slot, "start": start}])
-        is_there = rows["slot"] >= 0
+        is_there = counts[rows["slot"]]
         slot, kind, start, stop = (rows[n][is_there] for n in ("slot", "kind", "start", "stop"))
         return thread_time(worker_of[slot], kind, start, stop, threads, window)
 

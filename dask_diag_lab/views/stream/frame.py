@@ -179,38 +179,6 @@ def to_sent(blocks: Columns, zero: float, width_s: float) -> Columns:
     }
 
 
-def share_of_time(
-    frame: Frame, running: npt.NDArray[np.float64], begin: float, end: float
-) -> list[float]:
-    """Return what threads did between two times within the window of a frame.
-
-    These are shares that add up to 1: computing; of the rest transfers and (de)serialization;
-    reading and writing spilled data; what is left. None without any thread time.
-
-    Parameters
-    ----------
-    frame : Frame
-    running : ndarray of float64
-        Starts of tasks that run until ``end``, in the frame's rows.
-    begin, end : float
-        Seconds since the epoch.
-    """
-    thread_s, blocks = frame.rows.thread_s(begin, end, frame.asked), frame.blocks
-    if thread_s <= 0 or end <= begin:
-        return []
-    span = np.maximum(blocks["stop"] - blocks["start"], 1e-12)
-    inside = np.minimum(blocks["stop"], end) - np.maximum(blocks["start"], frame.start)
-    seconds = blocks["busy_s"] * np.clip(inside / span, 0.0, 1.0)
-    is_work = blocks["kind"] == Kind.COMPUTE
-    is_disk = (blocks["kind"] == Kind.DISK_READ) | (blocks["kind"] == Kind.DISK_WRITE)
-    still = np.clip(end - np.maximum(running, begin), 0.0, None).sum()
-    busy = min((float(seconds[is_work].sum()) + float(still)) / thread_s, 1.0)
-    # A thread may compute while data moves for the next task: that time counts once.
-    disk = min(float(seconds[is_disk].sum()) / thread_s, 1.0 - busy)
-    moving = min(float(seconds[~is_work & ~is_disk].sum()) / thread_s, 1.0 - busy - disk)
-    return [busy, moving, disk, max(1.0 - busy - moving - disk, 0.0)]
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """The block or running task under the pointer, or the chosen one.

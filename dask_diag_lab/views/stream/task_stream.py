@@ -16,6 +16,7 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
@@ -28,11 +29,11 @@ from dask_diag_lab.views.stream.frame import (
     block_at,
     frame_job,
     running_blocks,
-    share_of_time,
 )
 from dask_diag_lab.views.stream.history import history_job
 from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
+from dask_diag_lab.views.sums import REST
 from dask_diag_lab.views.tasks.task_counts import erred_item
 from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 
@@ -80,6 +81,8 @@ class TaskStream(View):
         self._frame: Frame | None = None
         self._is_awaiting = False
         self._frames: Latest[Frame] = Latest(self.store.jobs)
+        self._time: Latest[dict[str, float]] = Latest(self.store.jobs, rest=REST)
+        self._shared = 0
         none = np.zeros(self.store.slots.count, dtype=np.bool_)
         self._rows_of: tuple[object, Rows] = (None, Rows(self.store, none))
         self._running: tuple[object, float, Columns] = (None, -np.inf, {})
@@ -109,7 +112,8 @@ class TaskStream(View):
             self._frame = frame
             figure.show(frame)
         figure.place(self.window.zero if frame is None else frame.zero)
-        if is_new or not self.window.is_frozen:
+        if is_new or not self.window.is_frozen or self._time.version != self._shared:
+            self._shared = self._time.version
             self._show_running(figure)
             self._tell(figure)
         gone = frame.rows.gone if frame is not None else []
@@ -265,10 +269,31 @@ class TaskStream(View):
         # A window that follows, or did, begins a little before its zero.
         is_margin = 0 <= frame.zero - frame.start <= 2 * MARGIN * (frame.end - frame.start)
         begin = frame.zero if is_margin else frame.start
-        share = share_of_time(frame, self._running[2].get("start", np.empty(0)), begin, until)
+        share = self._share_of_time(frame, Window(begin, until))
         moment = self.store.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
         return text.headline(share, n_asked, n_all)
+
+    def _share_of_time(self, frame: Frame, window: Window) -> list[float]:
+        """Return the shares that computing, transfers, disk and nothing had of thread time.
+
+        None while they are worked out for the first time, and without any thread time.
+        """
+        store, now, rows = self.store, self.store.time, frame.rows.slots[frame.asked]
+        subject = None if self.window.is_following else (window, frame.asked)
+        if self._is_awaiting:
+            seconds = self._time.known(subject)
+        else:
+            make = store.actions.thread_time(window, store.running.places(now), now, rows)
+            version = (store.actions.version, *window, frame.asked)
+            seconds = self._time.of(subject, version, make)
+        offered_s = frame.rows.thread_s(*window, frame.asked)
+        if seconds is None or offered_s <= 0:
+            return []
+        moving = seconds["transfer"] + seconds["deserialize"]
+        parts = [seconds["computing"], moving, seconds["disk"]]
+        share = [min(part / offered_s, 1.0) for part in parts]
+        return [*share, max(1.0 - sum(share), 0.0)]
 
     # What a click opens; it moves nothing.
 

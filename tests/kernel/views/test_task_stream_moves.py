@@ -122,7 +122,7 @@ def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: C
     assert view.is_behind
     view.update()
     assert [view.is_behind] == [False]
-    assert len(begun.open) == 1
+    assert len(begun.open) == 2  # the picture, and the shares of its headline
 
 
 # Off the loop.
@@ -137,7 +137,10 @@ def test_the_first_look_at_a_long_log_is_gathered_off_the_loop(feed: Feed) -> No
     elsewhere.finish()
     view.update()
     assert len(data(figure.blocks)["left"]) == 3000
+    elsewhere.finish()  # the shares of its headline
+    view.update()
     assert elsewhere.open == []
+    assert "% computing" in view.caption.headline
 
 
 def test_blocks_rows_and_zero_come_together(feed: Feed) -> None:
