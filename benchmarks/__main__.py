@@ -14,6 +14,7 @@ from benchmarks.report import header, table
 
 BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "scheduler_cost": ("scheduler", "Scheduler CPU per task"),
+    "hook_cost": ("scheduler", "The collector's part of it, in the scheduler's loop"),
     "idle_traffic": ("traffic", "A viewer of four plots while nothing changes, 100 workers"),
     "catalogue": ("updates", "One update of each plot, everything it shows changing"),
     "many_rows": ("updates", "One update of plots with many rows of another kind"),

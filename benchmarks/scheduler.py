@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
-from distributed import Client, Scheduler, wait
+from distributed import Client, Scheduler, SchedulerPlugin, wait
 
 from benchmarks.clusters import RunningCluster, separate_cluster
 from benchmarks.report import Figure
 from benchmarks.viewers import our_targets, stock_targets, watching
 from dask_diag_lab import attach
-from dask_diag_lab.collector import NAME
+from dask_diag_lab.collector import NAME, PULL
 
 _TASKS = 3_000
 _WARM_UP = 500
@@ -32,6 +32,8 @@ _RATE = 250
 """Tasks a second in a timed round: fewer than the machine can compute with every viewer there."""
 _BATCHES_PER_S = 10
 _ROUND_S = 6
+_SETTLED_S = 3
+"""So long after the last task its rows have been pulled."""
 _CLUSTERS = 2
 """For each case that computes as fast as it can."""
 _OURS: Final = "dask_diag_lab"
@@ -143,6 +145,90 @@ async def _spent(dask_scheduler: Scheduler) -> tuple[float, float, float]:
             await asyncio.sleep(0.05)
     _METER.begin(dask_scheduler.plugins[NAME])
     return _METER.answers_s, _METER.hooks_s, time.process_time()
+
+
+class _Hooks:
+    """Times each call of plugins' hooks of transitions, and the collector's pulls."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, list[float]] = {}
+        self._pulls_s = 0.0
+
+    def begin(self, scheduler: Any) -> None:  # of `distributed`
+        """Begin to time; a hook that does nothing tells what timing itself takes."""
+        self._calls = {"none": [], "ours": [], "stealing": []}
+        scheduler.add_plugin(SchedulerPlugin(), name="none")
+        plugins = scheduler.plugins | {"stealing": scheduler.extensions["stealing"]}
+        for name, plugin in zip(self._calls, ("none", NAME, "stealing"), strict=True):
+            plugins[plugin].transition = self._timed(plugins[plugin].transition, name)
+        pull = scheduler.handlers[PULL]
+
+        def timed_pull(**arguments: Any) -> Any:  # of the collector
+            begun = time.thread_time()
+            answer = pull(**arguments)
+            self._pulls_s += time.thread_time() - begun
+            return answer
+
+        scheduler.handlers[PULL] = timed_pull
+
+    def _timed(self, hook: Any, name: str) -> Any:
+        note, clock = self._calls[name].append, time.perf_counter
+
+        def timed(key: object, start: str, finish: str, /, **named: Any) -> None:
+            begun = clock()
+            hook(key, start, finish, **named)
+            note(clock() - begun)
+
+        return timed
+
+    def read(self) -> tuple[dict[str, float], float]:
+        """Return seconds so far of each plugin's hook, and of the pulls.
+
+        Other programs interrupt a call now and then: the longest ones count as the others do.
+        """
+        means = {
+            name: statistics.mean(sorted(calls)[: int(0.99 * len(calls)) + 1])
+            for name, calls in self._calls.items()
+        }
+        spent = {n: (means[n] - means["none"]) * len(c) for n, c in self._calls.items()}
+        for calls in self._calls.values():
+            calls.clear()
+        pulls_s, self._pulls_s = self._pulls_s, 0.0
+        return spent, pulls_s
+
+
+_HOOKS: Final = _Hooks()
+
+
+async def _time_hooks(dask_scheduler: Scheduler) -> None:
+    async with asyncio.timeout(10):
+        while NAME not in dask_scheduler.plugins:
+            await asyncio.sleep(0.05)
+    _HOOKS.begin(dask_scheduler)
+
+
+def _spent_in_hooks() -> tuple[dict[str, float], float]:
+    return _HOOKS.read()
+
+
+def hook_cost() -> list[Figure]:
+    """Return µs a task of the collector's hook beside that of work stealing, and of its pulls."""
+    with _cluster() as (_, client), attach(client):
+        client.run_on_scheduler(_time_hooks)
+        _compute(client, _WARM_UP)
+        client.run_on_scheduler(_spent_in_hooks)
+        for _ in range(3):
+            _compute(client, _TASKS)
+        time.sleep(_SETTLED_S)
+        spent, pulls_s = client.run_on_scheduler(_spent_in_hooks)
+    hook, stealing, pulls = (
+        1e6 * seconds / (3 * _TASKS) for seconds in (spent["ours"], spent["stealing"], pulls_s)
+    )
+    what = "all transitions of a task, beside work stealing's hook"
+    return [
+        Figure(what, "µs", hook, stealing, 1.5 * stealing),
+        Figure("pulls", "µs", pulls, None, 4),
+    ]
 
 
 def _taken_percent(client: Client) -> tuple[float, float]:

@@ -180,6 +180,7 @@ class Simulation:
         worker, outcome = tasks["worker"][task], tasks["outcome"][task].astype(np.uint8)
         ident = 140_000_000_000_000 + worker * 4096 * self.n_threads + tasks["thread"][task] * 4096
         sizes = np.array([nbytes for _, _, nbytes in PREFIXES])[tasks["prefix"][task]]
+        assigned = np.where(kind == Kind.COMPUTE, random.exponential(0.003, len(task)), np.nan)
         columns: dict[str, npt.NDArray[Any]] = {
             "start": start,
             "stop": stop,
@@ -190,7 +191,9 @@ class Simulation:
             "source": np.where(fetch, peer + 1, 0).astype(np.uint32),
             "prefix": (tasks["prefix"][task] + 1 + self.n_workers).astype(np.uint32),
             "type": np.zeros(len(task), dtype=np.uint32),
-            "told": np.full(len(task), 0.001, dtype=np.float32),
+            "report_delay": np.full(len(task), 0.001, dtype=np.float32),
+            "ready": (assigned + random.exponential(0.05, len(task))).astype(np.float32),
+            "assigned": assigned.astype(np.float32),
             "task": task,
             "nbytes": np.where(outcome == Outcome.OK, sizes, -1),
         }

@@ -177,8 +177,8 @@ def as_records(rows: TaskRows) -> Iterator[dict[str, Any]]:  # `distributed`'s r
             record["typename"], _, pickled = text.partition(" ")
             record |= {"type": bytes.fromhex(pickled)} if pickled else {}
         last = max(of_task, key=columns["stop"].__getitem__)
-        if isfinite(told := columns["stop"][last] + columns["told"][last]):
-            record["stimulus_id"] = f"task-finished-{told}"
+        if isfinite(reported := columns["stop"][last] + columns["report_delay"][last]):
+            record["stimulus_id"] = f"task-finished-{reported}"
         if packed := rows.details.get(columns["task"][first]):
             record |= msgpack.unpackb(packed, use_list=False, strict_map_key=False)
         yield record

@@ -32,9 +32,7 @@ class GraphLog:
 
     Attributes
     ----------
-    touched : set
-        Keys that changed state; the transition hook adds to it while `is_touched`.
-    is_touched : bool
+    is_exact : bool
         Somebody wants it, and there are few enough tasks to follow single ones.
     nodes, states : NamedRows
     """
@@ -46,11 +44,11 @@ class GraphLog:
         self._limit = limit
         self._kept_s = kept_s
         self._wanted_until = 0.0
-        self.touched: set[Hashable] = set()
-        self.is_touched = False
+        self.is_exact = False
         self.nodes = NamedRows(NODES)
         self.states = NamedRows(NODE_STATES)
-        self._tasks: dict[Any, TaskState] = {}  # by key
+        self._tasks: dict[Any, TaskState] = {}  # by key, as the next
+        self._states: dict[Any, str] = {}
         self._numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
 
     def want(self) -> None:
@@ -63,27 +61,30 @@ class GraphLog:
     def describe(self) -> dict[str, Any]:
         """Return how many tasks there are, and whether each is followed."""
         total = len(self._scheduler.tasks)
-        return {"total": total, "limit": self._limit, "is_exact": self.is_touched}
+        return {"total": total, "limit": self._limit, "is_exact": self.is_exact}
 
     def refresh(self) -> None:
-        """Work in what was touched, or forget all where that is not wanted or too much."""
+        """Work in what has changed, or forget all where that is not wanted or too much.
+
+        Looking at 5,000 tasks takes 0.5 ms, and there is none for the hook of transitions to do.
+        """
         tasks = self._scheduler.tasks
         if not self._is_wanted() or len(tasks) > self._limit:
             self.clear()
             return
-        self.is_touched = True
-        self._work_in(self.touched)
-        self.touched.clear()
-        if len(self._tasks) != len(tasks):
-            # Scattered data comes without a transition, and so do the tasks of before the start.
-            self._work_in({*tasks, *self._tasks})
+        self.is_exact = True
+        known, states = self._tasks.get, self._states.get
+        changed = {
+            key for key, ts in tasks.items() if known(key) is not ts or states(key) != ts.state
+        }
+        self._work_in(changed | (self._tasks.keys() - tasks.keys()))
 
     def clear(self) -> None:
         """Keep nothing."""
-        self.is_touched = False
-        self.touched.clear()
+        self.is_exact = False
         if self._tasks:
             self._tasks.clear()
+            self._states.clear()
             self._numbers.clear()
             self.nodes.clear()
             self.states.clear()
@@ -95,16 +96,17 @@ class GraphLog:
         tasks: dict[Any, TaskState] = self._scheduler.tasks  # keys are any hashables
         for key in keys:
             if key in self._tasks and self._tasks[key] is not tasks.get(key):
-                del self._tasks[key]  # it is gone, or another one has its key now
+                # It is gone, or another one has its key now.
+                del self._tasks[key], self._states[key]
                 number = self._numbers.pop(key)
                 self.nodes.remove(number)
                 self.states.remove(number)
         for key in keys & tasks.keys():
             if key not in self._tasks:
                 self._add(key, tasks[key])
-            number = self._numbers[key]
-            state = STATE_INDEX[tasks[key].state]
-            self.states.put(number, SimpleNamespace(node=number, state=state))
+            number, state = self._numbers[key], tasks[key].state
+            self._states[key] = state
+            self.states.put(number, SimpleNamespace(node=number, state=STATE_INDEX[state]))
 
     def _add(self, key: Hashable, task: TaskState) -> None:
         needed = sorted(self._numbers[dependency.key] for dependency in task.dependencies)

@@ -12,14 +12,25 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial, wraps
+from math import nan
 from typing import TYPE_CHECKING, Any, Final
 
 import dask.config
 from distributed.diagnostics.plugin import SchedulerPlugin
 from distributed.metrics import time as wall_clock
 
-from dask_diag_lab.collector.actions import ERRED, MAX_ACTIONS, OK, RETRIED, ActionLog, Clocks
+from dask_diag_lab.collector.actions import (
+    ERRED,
+    MAX_ACTIONS,
+    MAX_PENDING,
+    NEVER,
+    OK,
+    RETRIED,
+    ActionLog,
+    Clocks,
+)
 from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.deaths import Deaths
 from dask_diag_lab.collector.errors import Errors
@@ -74,6 +85,12 @@ MAX_NAME: Final = 100
 
 SAMPLED: Final = 128
 """One transition in so many is timed, for the cost."""
+
+READY: Final = frozenset({"queued", "no-worker", "processing"})
+"""States of tasks that wait for no other one; those in the last are assigned to a worker."""
+
+UPDATE_GRAPH: Final = "update-graph-"
+"""Begin of `distributed`'s id of a graph's arrival, whose time follows."""
 
 
 def _safely(hook: Callable[..., None]) -> Callable[..., None]:  # hooks of any signature
@@ -174,11 +191,11 @@ class Collector(SchedulerPlugin):
         self._refreshed_at = (-1, -1)
         # What `transition` needs within reach:
         self._tasks = scheduler.tasks
-        self._add = self._log.add
+        self._pending, self._moments = self._log.pending, self._log.moments
         self._touch = self._counts.touched.add
-        self._touch_task = self._graph.touched.add
         self._left = self._counts.left
         self._forgotten = self._counts.forgotten
+        self._graph_id, self._graph_at = "", nan
 
     async def close(self) -> None:
         self._detach()
@@ -198,30 +215,57 @@ class Collector(SchedulerPlugin):
         The parameters are positional-only, and ``message``, the worker's, is not unpacked in the
         signature: comparing each keyword with each parameter's name took the interpreter 0.5 µs.
         """
+        if start == finish:  # it was decided against
+            return
         self._seen = seen = self._seen + 1
-        began = 0.0 if seen % SAMPLED else time.perf_counter()
+        began = 0.0 if seen % SAMPLED else self._catch_up()
         try:
             ts = self._tasks[key]
             group = ts.group
             self._touch(group)
-            if self._graph.is_touched:
-                self._touch_task(key)
-            if start == "processing" and finish == "memory":
-                self._add(key, group.prefix.name, message["worker"], OK, message)
-            elif start == "memory" != finish:  # a lost actor stays first, and errs then
-                self._left[group] += ts.nbytes
-            elif ts.nbytes >= 0 and finish != "forgotten":
-                self._counts.computed_again(ts, start, finish)
-            if finish == "forgotten":
-                self._forgotten(ts, message["stimulus_id"])
-            elif finish == "erred":
-                self._erred(ts, message if start == "processing" else {})
-            elif start == "erred":
-                self._counts.last_erred = key, message["stimulus_id"]
+            if finish in READY:
+                now = wall_clock()
+                if start != "waiting":
+                    ready = self._moments.get(key, NEVER)[0]
+                else:
+                    ready = self._graph_at if message["stimulus_id"] == self._graph_id else now
+                is_assigned = finish == "processing"
+                self._moments[key] = ready, now if is_assigned else nan
+                if is_assigned and ts.nbytes >= 0:  # computed again: see `TaskTables`
+                    self._left[group] -= ts.nbytes
+            elif finish == "memory" and start == "processing":
+                moments = self._moments.pop(key, NEVER)
+                ended = key, group.prefix.name, message["worker"], OK, message, moments
+                self._pending.append(ended)
+            elif start != "released" or finish != "waiting":
+                self._changed(ts, start, finish, message)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._skip(key, error)
         if began:
             self._cost_s += SAMPLED * (time.perf_counter() - began)
+
+    def _changed(self, ts: TaskState, start: str, finish: str, message: Mapping[str, Any]) -> None:
+        """Note a change by which a task is neither ready nor done."""
+        if start == "memory" or (start == "processing" and ts.nbytes >= 0):
+            self._left[ts.group] += ts.nbytes
+        if finish == "forgotten":
+            self._forgotten(ts, message["stimulus_id"])
+        elif finish == "erred":
+            self._erred(ts, message if start == "processing" else {})
+        elif start == "erred":
+            self._counts.last_erred = ts.key, message["stimulus_id"]
+        if start in READY:
+            self._moments.pop(ts.key, None)
+
+    def _catch_up(self) -> float:
+        """Make rows of what has ended, if that is much; return the time by which a hook began."""
+        began = time.perf_counter()
+        if len(self._pending) < MAX_PENDING:
+            return began
+        self._log.flush()
+        now = time.perf_counter()
+        self._cost_s += now - began
+        return now
 
     def _skip(self, key: Any, error: Exception) -> None:  # any hashable
         """Leave out a transition that is not understood; the first is logged, all are counted."""
@@ -288,11 +332,19 @@ class Collector(SchedulerPlugin):
                 self._events.add_graph(wall_clock(), topic, n_tasks)
 
     @_safely
+    def update_graph(self, scheduler: Scheduler, *, stimulus_id: str = "", **graph: Any) -> None:
+        """Note when a graph came, whose tasks are about to be ready."""
+        self._graph_id, self._graph_at = stimulus_id, wall_clock()
+        with suppress(ValueError):  # before its tasks were unpacked and put in order
+            self._graph_at = float(stimulus_id.removeprefix(UPDATE_GRAPH))
+
+    @_safely
     def restart(self, scheduler: Scheduler) -> None:
         """Take the last counts of the tasks that `distributed` has just dropped."""
         self._events.add(wall_clock(), "restart")
         self._deaths.restart()
         self._counts.restart()
+        self._moments.clear()
 
     @_safely
     def add_worker(self, scheduler: Scheduler, worker: str) -> None:

@@ -47,7 +47,8 @@ class TaskTables:
 
     `distributed`'s ``TaskGroup.nbytes_total`` grows with each result, scattered ones included, and
     does not shrink when one is released. A task computed once more adds only what its result is
-    larger than the one before. So what is in memory is ``nbytes_total`` less what `left` memory.
+    larger than the one before: it counts as in memory meanwhile. So what is in memory is
+    ``nbytes_total`` less what `left` memory.
 
     Attributes
     ----------
@@ -82,7 +83,8 @@ class TaskTables:
         self.last_erred: tuple[Any, str] | None = None  # keys are of any type
         self.n_forgotten = self.n_erred = self.n_dropped = 0
         self.failed_of_span: Counter[str] = Counter()
-        self._done: Counter[str] = Counter()  # by group, as all of these
+        self._n_done: Counter[TaskGroup] = Counter()  # since the last refresh
+        self._done: Counter[str] = Counter()  # by group's name, as all of these
         self._failed: Counter[str] = Counter()
         self._work: dict[str, Work] = {}  # of earlier groups of a name
         self._ended: dict[str, None] = {}
@@ -105,16 +107,6 @@ class TaskTables:
             return 0
         return max(0, group.nbytes_total - self.left.get(group, 0))
 
-    def computed_again(self, ts: TaskState, start: str, finish: str) -> None:
-        """Note that a task which had a result goes to a worker, or comes back without one.
-
-        Meanwhile its last result counts as in memory.
-        """
-        if start == "processing":
-            self.left[ts.group] += ts.nbytes
-        elif finish == "processing":
-            self.left[ts.group] -= ts.nbytes
-
     def forgotten(self, ts: TaskState, stimulus: str) -> None:
         """Count a task that is forgotten; the transition hook tells it."""
         self.n_forgotten += 1
@@ -125,8 +117,7 @@ class TaskTables:
             self._failed_of_prefix[group.prefix.name] += 1
             self.failed_of_span[group.span_id or ""] += 1
         elif ts.nbytes >= 0:
-            self._done[group.name] += 1
-            self._done_of_prefix[group.prefix.name] += 1
+            self._n_done[group] += 1
 
     def refresh(self) -> None:
         """Bring both tables up to date.
@@ -142,6 +133,10 @@ class TaskTables:
             self.touched.update(changed)
         touched = set(self.touched)
         self.touched.clear()
+        for group, n in self._n_done.items():
+            self._done[group.name] += n
+            self._done_of_prefix[group.prefix.name] += n
+        self._n_done.clear()
         for group in touched:  # first: the row of a new group of that name goes on from theirs
             if present.get(group.name) is not group:
                 self._end(group)
@@ -186,7 +181,7 @@ class TaskTables:
         self.prefixes.put(OTHER, facts)
 
     def _put_group(self, group: TaskGroup) -> None:
-        if not (group.states["memory"] or group.states["processing"]):  # see `computed_again`
+        if not (group.states["memory"] or group.states["processing"]):  # computed again
             self.left[group] = group.nbytes_total
         self._sizes[group] = len(group)
         work = self._work.get(group.name, Work()).plus(group)

@@ -110,6 +110,10 @@ def _table(name: str, sent: str, max_rows: int, doc: str, *columns: Column) -> T
     return Table(name, sent, max_rows, doc, columns)
 
 
+_TO_START: Final = (
+    "to ``start``, on the scheduler's clock. NaN of all but compute actions, and where it is not "
+    "known: of what had happened before the collector came"
+)
 ACTIONS: Final = _table(
     "actions",
     "log",
@@ -124,9 +128,10 @@ ACTIONS: Final = _table(
     Column("source", "<u4", "", "String id of the peer a transfer came from; 0 elsewhere"),
     Column("prefix", "<u4", "", "String id of the task's prefix"),
     Column("type", "<u4", "", "String id of the result's type and its pickled class; 0: none"),
-    Column(
-        "told", "<f4", "s", "From ``stop`` to when the worker told, exact below 4 s; NaN: unknown"
-    ),
+    Column("report_delay", "<f4", "s", "From ``stop`` to the worker's report; NaN: unknown"),
+    # A million tasks wait long or briefly: single precision knows either to a millionth.
+    Column("ready", "<f4", "s", f"From when its task waited for no other one {_TO_START}"),
+    Column("assigned", "<f4", "s", f"From when it was given to a worker {_TO_START}"),
     Column("task", "<i8", "", "Ordinal of the task since the collector started"),
     Column("nbytes", "<i8", "B", "Size of the task's result; -1 where there is none"),
 )

@@ -239,5 +239,5 @@ class StreamFigure(Timeline):
         new = sorted(set(tasks.tolist()) - self._sent_keys)
         if new:
             self._sent_keys.update(new)
-            actions = self._store.actions
-            self.keys.stream({"task": new, "key": [actions.key(task) for task in new]})
+            keys = self._store.actions.keys(np.array(new))
+            self.keys.stream({"task": new, "key": keys.tolist()})

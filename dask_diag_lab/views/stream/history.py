@@ -21,10 +21,13 @@ MAX_ROWS: Final = 1_000_000
 _KINDS: Final = np.array([kind.name.lower().replace("_", "-") for kind in Kind], dtype=object)
 _OUTCOMES: Final = np.array([outcome.name.lower() for outcome in Outcome], dtype=object)
 _COLUMNS: Final = ("start", "stop", "slot", "kind", "outcome", "prefix", "nbytes", "source")
+_MOMENTS: Final = ("ready", "assigned")
 _UNITS: Final = {
     "t": "s since the first action",
     "start": "s since the epoch",
     "stop": "s since the epoch",
+    "ready": "s since the epoch",
+    "assigned": "s since the epoch",
     "duration": "s",
     "nbytes": "B",
 }
@@ -68,6 +71,11 @@ def history_job(
             left_out = f"{count(len(ended[tasks]))} of {count(len(ended))} tasks"
         of = {name: np.concatenate((actions[name], running[name])) for name in _COLUMNS}
         start, stop = of["start"], of["stop"]
+        unknown = np.full(len(running["start"]), np.nan)
+        moments = {
+            name: np.concatenate((actions["start"] - actions[name], unknown)).tolist()
+            for name in _MOMENTS
+        }
         slot, kind, outcome = (of[name].astype(np.int64) for name in ("slot", "kind", "outcome"))
         columns = {
             "t": (start - np.fmin(first_start, start.min(initial=np.inf))).tolist(),
@@ -82,6 +90,7 @@ def history_job(
             "key": [*keys_of(actions["task"]), *running["key"]],
             "nbytes": of["nbytes"].tolist(),
             "source": strings.take(of["source"].astype(np.int64).tolist()),
+            **moments,
         }
         return Table(columns, _UNITS), left_out
 

@@ -59,15 +59,15 @@ def test_a_task_whose_actions_cannot_be_read_is_skipped_and_counted(bad: dict[st
     log.add("bad", "p", "w", OK, {"startstops": [action(), bad]})
     log.add("odd kind", "p", "w", OK, {"startstops": [action("dance")]})
     log.add("good too", "p", "w", OK, {"startstops": [action()]})
-    assert (log.skipped, log.total) == (1, 2)
     assert log.since(0, 0)[0]["keys"] == ["good", "good too"]
+    assert (log.skipped, log.total) == (1, 2)
 
 
 def test_names_without_end_leave_room_for_workers_and_are_counted() -> None:
     strings = Strings(limit=10)
     log = filled(30, limit=1000, strings=strings)
-    assert log.unnamed == 30 - 10
     assert strings.texts[rows_of(log)[-1][7]] == OTHER
+    assert log.unnamed == 30 - 10
     assert len({row[4] for row in rows_of(log)}) == 30
 
 

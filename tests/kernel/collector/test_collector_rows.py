@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
+from math import isnan
 from typing import Any
 
 from distributed import Reschedule
 
+from dask_diag_lab.collector import NAME
 from dask_diag_lab.schema import Kind, Outcome
 from tests.kernel.serving import until
 from tests.kernel.transport.live_cluster import cluster, feeding
@@ -70,3 +72,60 @@ async def test_attempts_are_rows_and_rescheduled_and_cancelled_tasks_are_not_kil
         assert seen.of("cancelled") == []
         (error,) = await until(lambda: seen.extra("errors"))
         assert (error["key"], error["is_attempt"], error["kind_attempts"]) == ("retried", True, 1)
+
+
+def moments(row: dict[str, Any]) -> tuple[float, float, float]:
+    """Return when the task of a row was ready, when it was assigned, and when it began."""
+    return row["start"] - row["ready"], row["start"] - row["assigned"], row["start"]
+
+
+async def test_a_task_is_ready_when_it_waits_for_no_other_and_assigned_when_a_worker_gets_it(
+    tmp_path: Any,
+) -> None:
+    gate = str(tmp_path / "gate")
+    async with cluster(2) as (s, (a, b), c):
+        early = c.submit(wait_for, gate, key="early", workers=[a.address])
+        await until(lambda: "early" in s.tasks and s.tasks["early"].state == "processing")
+        async with feeding(s.address) as (_, seen):
+            came = time.time()
+            first = c.submit(wait_for, gate, came, key="first", workers=[b.address])
+            many = c.map(inc, [first] * 3, key=["x", "y", "z"], workers=[a.address])
+            held = c.submit(inc, 1, key="held", workers=["tcp://10.0.0.1:1"])
+            await until(lambda: "held" in s.tasks and s.tasks["held"].state == "no-worker")
+            opened = time.time()
+            (tmp_path / "gate").touch()
+            await c.gather(many)
+            await held.cancel()
+            await early
+            await until(lambda: {"early", "first", *"xyz"} == {row["key"] for row in seen.computed})
+            of = {row["key"]: row for row in seen.computed}
+            assert isnan(of["early"]["ready"])
+            assert isnan(of["early"]["assigned"])
+            ready, assigned, start = moments(of["first"])
+            assert came <= ready <= assigned < min(start + 0.01, opened)
+            for key in "xyz":
+                ready, assigned, start = moments(of[key])
+                assert opened <= ready <= assigned <= start + 0.01
+            others = [row for row in seen.rows if row["kind"] is not Kind.COMPUTE]
+            assert others
+            assert all(isnan(row["ready"]) and isnan(row["assigned"]) for row in others)
+            await until(lambda: not s.plugins[NAME]._log.moments)
+
+
+async def test_what_is_queued_is_ready_since_its_graph_came_and_assigned_when_a_thread_is_free(
+    tmp_path: Any,
+) -> None:
+    gate = str(tmp_path / "gate")
+    async with cluster() as (s, _, c), feeding(s.address) as (_, seen):
+        keys = [f"wait-{i}" for i in range(9)]
+        found = c.map(wait_for, [gate] * 9, key=keys)
+        await until(lambda: s.queued and s.workers)
+        opened = time.time()
+        (tmp_path / "gate").touch()
+        await c.gather(found)
+        rows = await until(lambda: len(seen.computed) == 9 and seen.computed)
+        ready, assigned, _ = zip(*map(moments, rows), strict=True)
+        assert max(ready) - min(ready) < 0.001
+        assert max(ready) < opened
+        assert [moment > opened for moment in assigned].count(True) == len(keys) - 2
+        assert not s.plugins[NAME]._log.moments

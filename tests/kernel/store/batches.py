@@ -150,7 +150,9 @@ class BatchMaker:
             "source": self.string(source),
             "prefix": self.string(prefix),
             "type": 0,
-            "told": 0.001,
+            "report_delay": 0.001,
+            "ready": 0.03,
+            "assigned": 0.002,
         }
         assert columns.keys() <= row.keys(), columns
         self._rows.append(row | columns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 
 from dask_diag_lab.schema import Kind, Outcome
@@ -31,6 +32,9 @@ def test_the_table_has_every_action_and_works_without_a_picture(feed: Feed) -> N
     assert columns["worker"] == ["w0:1", "w0:1", "w0:1", "w1:1"]
     assert columns["prefix"] == ["inc", "inc", "inc", "slow"]
     assert columns["nbytes"][0] == 10
+    for name, waited_s in (("ready", 0.03), ("assigned", 0.002)):
+        assert columns[name][2] == pytest.approx(T0 + 1 - waited_s, abs=1e-6)
+        assert np.isnan(columns[name][3])  # it runs
     assert [columns["key"][i] for i in (0, 3)] == ["inc-0", "slow-1"]
 
 
