@@ -144,13 +144,17 @@ class ActionLog:
         running: tuple[Ints, Floats],
         now: float,
         only: Ints | None = None,
+        *,
+        only_tasks: bool = False,
     ) -> Callable[[], dict[str, float]]:
         """Return what works out what threads did in a window, in any thread.
 
         See `sums.thread_time`, and `sums.thread_time_of` for the arguments.
         """
         blocks = [block for block in self._all() if block.touches(*window)]
-        return thread_time_of(blocks, self._slots.rows, running, now, window, only)
+        return thread_time_of(
+            blocks, self._slots.rows, running, now, window, only, only_tasks=only_tasks
+        )
 
     def snapshot(self) -> Callable[[], Columns]:
         """Return what returns all rows as `append` takes them, in any thread."""

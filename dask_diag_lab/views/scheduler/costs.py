@@ -326,7 +326,7 @@ class Costs(BarPlot):
                 float(np.diff(seconds_until(ends, *steps))[0]),
                 store.running.places(now),
             )
-        found = store.actions.thread_time(window, running, now)
+        found = store.actions.thread_time(window, running, now, only_tasks=True)
         return self._share.of(
             self.period,
             (store.actions.version, offered_s),
