@@ -51,7 +51,7 @@ class IncompleteError(RuntimeError):
     """The end of a block is missing; what was known by then is kept."""
 
 
-class Block:
+class CaptureBlock:
     """A block whose tasks are collected; used with ``async with`` for an asynchronous client.
 
     Attributes

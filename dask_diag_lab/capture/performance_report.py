@@ -16,7 +16,7 @@ import numpy as np
 from dask.utils import format_bytes
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.block import Block
+from dask_diag_lab.capture.block import CaptureBlock
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, TaskRows
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views import format as fmt
@@ -29,7 +29,7 @@ DRAW_TIMEOUT_S: Final = 600.0
 NO_CODE: Final = "<Code not available>"
 
 
-class performance_report(Block):  # noqa: N801  # `distributed`'s name for it
+class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name for it
     """Write one HTML file of what ran in a block: ``with performance_report("report.html"): …``.
 
     Takes what `distributed`'s context manager of this name takes, and needs no dashboard. The file

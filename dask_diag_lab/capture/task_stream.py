@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from dask_diag_lab.capture import task_rows
-from dask_diag_lab.capture.block import Block, IncompleteError
+from dask_diag_lab.capture.block import CaptureBlock, IncompleteError
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, Moment, TaskRows
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def get_task_stream(
     return asyncio.to_thread(read) if capture.attach().asynchronous else read()
 
 
-class TaskStreamCapture(Block):
+class TaskStreamCapture(CaptureBlock):
     """Collects what runs while a block is active; made by `get_task_stream`.
 
     All that has ended when the block ends is in; what ended before it began is not, whatever the

@@ -23,7 +23,7 @@ from distributed.client import Client, Future, default_client, futures_of
 from distributed.utils import is_kernel
 
 from dask_diag_lab.collector.strings import cut
-from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressBars, ProgressLine, Report
+from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressLine, ProgressWidget, Report
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.session import attach
 from dask_diag_lab.transport import LinkLostError
@@ -97,7 +97,7 @@ def progress(
 
     Returns
     -------
-    ProgressBars, None or coroutine
+    ProgressWidget, None or coroutine
         In a notebook, in a console, and there with an asynchronous client.
 
     Raises
@@ -112,7 +112,7 @@ def progress(
         raise ValueError(f"interval is {interval!r}; it has to be above 0")
     is_notebook = is_kernel() if notebook is None else notebook
     bars_by = group_by if is_notebook and multi else None
-    bars, line = ProgressBars() if is_notebook else None, ProgressLine(width)
+    bars, line = ProgressWidget() if is_notebook else None, ProgressLine(width)
     draw = line.show if bars is None else bars.show
     known = futures_of(futures)
     follower = Follower(known, bars_by, interval_s, draw, is_complete=complete)

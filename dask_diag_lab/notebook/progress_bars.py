@@ -169,7 +169,7 @@ class ProgressLine:
         sys.stdout.flush()
 
 
-class ProgressBars(VBox):  # type: ignore[misc]  # ipywidgets has no types
+class ProgressWidget(VBox):  # type: ignore[misc]  # ipywidgets has no types
     """Bars that move until all tasks have ended.
 
     What stands in them has the names that it has in the widget of `distributed`.

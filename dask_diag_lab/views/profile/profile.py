@@ -27,7 +27,7 @@ from dask_diag_lab.views.profile.sampling import (
     Profile,
     Sampling,
 )
-from dask_diag_lab.views.profile.timeline import Bins, Timeline
+from dask_diag_lab.views.profile.timeline import Bins, ProfileTimeline
 from dask_diag_lab.views.profile.tree import (
     Frames,
     Location,
@@ -70,7 +70,7 @@ class ProfileOfTasks(View):
     sampling : Sampling
         What is asked of the cluster.
     chart : FlameChart
-    timeline : Timeline
+    timeline : ProfileTimeline
     listing : SortableTable
         The parts of the picture; there after `build`.
     """
@@ -106,7 +106,7 @@ class ProfileOfTasks(View):
         self.frames = Source(*FRAME_COLUMNS)
         self.chart = FlameChart(source=self.frames.model, sizing_mode="stretch_both")
         self.chart.on_change("focus", self._focused)
-        self.timeline = Timeline(self.look, self._select)
+        self.timeline = ProfileTimeline(self.look, self._select)
         self.listing = SortableTable(self.look, COLUMNS)
         self.listing.model.visible = False
         self._is_built = True

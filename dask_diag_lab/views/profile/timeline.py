@@ -76,7 +76,7 @@ class Bins:
         return float(self.start[-1]) + self.width_s
 
 
-class Timeline:
+class ProfileTimeline:
     """The bars of one page.
 
     Parameters

@@ -24,7 +24,7 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import StreamBlocks, StreamHover, StreamOutline
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
-from dask_diag_lab.views.stream.frame import FULL_HEIGHT, HEIGHTS, PREFIX_CODES, Frame, Target
+from dask_diag_lab.views.stream.frame import FULL_HEIGHT, HEIGHTS, PREFIX_CODES, Frame, Pointed
 from dask_diag_lab.views.stream.patched_source import PatchedSource
 from dask_diag_lab.views.stream.timeline import Timeline
 
@@ -208,7 +208,7 @@ class StreamFigure(Timeline):
             }
         )
 
-    def show_chosen(self, target: Target | None) -> None:
+    def show_chosen(self, target: Pointed | None) -> None:
         """Outline a block, or nothing."""
         shown = [] if target is None else [target]
         self.chosen.set(

@@ -180,7 +180,7 @@ def to_sent(blocks: Columns, zero: float, width_s: float) -> Columns:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class Pointed:
     """The block or running task under the pointer, or the chosen one.
 
     Attributes
@@ -204,7 +204,7 @@ class Target:
     start: float
     stop: float
 
-    def is_same(self, other: Target) -> bool:
+    def is_same(self, other: Pointed) -> bool:
         """Return whether both are the same action of the same task."""
         return (self.task, self.key, self.kind) == (other.task, other.key, other.kind)
 
@@ -219,7 +219,7 @@ def running_blocks(store: Store) -> Columns:
     return rows | {name: np.full(n, value) for name, value in same.items()}
 
 
-def block_at(blocks: Columns, moment: float, position: float, reach_s: float) -> Target | None:
+def block_at(blocks: Columns, moment: float, position: float, reach_s: float) -> Pointed | None:
     """Return the block at a moment and a position on the axis of rows; None where none is.
 
     One ``reach_s`` away still counts, as many are thinner than a pointer: the nearest one, of
@@ -239,4 +239,4 @@ def block_at(blocks: Columns, moment: float, position: float, reach_s: float) ->
     prefix, task, kind = (int(near[name][best]) for name in ("prefix", "task", "kind"))
     start, stop = (float(near[name][best]) for name in ("start", "stop"))
     key = str(near["key"][best]) if "key" in near else ""
-    return Target(prefix, task, key, kind, row, start, stop)
+    return Pointed(prefix, task, key, kind, row, start, stop)

@@ -25,7 +25,7 @@ from dask_diag_lab.views.stream.frame import (
     Columns,
     Detail,
     Frame,
-    Target,
+    Pointed,
     block_at,
     frame_job,
     running_blocks,
@@ -55,7 +55,7 @@ class TaskStream(View):
     window : TimeWindow
     figure : StreamFigure or None
         None until `build`.
-    chosen : Target or None
+    chosen : Pointed or None
         What was clicked.
     detail : Detail
     """
@@ -77,7 +77,7 @@ class TaskStream(View):
         """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow()
         self.figure: StreamFigure | None = None
-        self.chosen: Target | None = None
+        self.chosen: Pointed | None = None
         self._frame: Frame | None = None
         self._is_awaiting = False
         self._frames: Latest[Frame] = Latest(self.store.jobs)
@@ -318,7 +318,7 @@ class TaskStream(View):
             is_again = before is not None and target.is_same(before)
             self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
 
-    def _open_target(self, target: Target, is_again: bool) -> None:
+    def _open_target(self, target: Pointed, is_again: bool) -> None:
         key = target.key or self.store.actions.key(target.task)
         if is_again and key:
             self.open("task", key=key)

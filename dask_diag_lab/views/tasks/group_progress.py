@@ -17,7 +17,7 @@ from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks.thread_history import MAX_LAYERS, ThreadHistory
+from dask_diag_lab.views.tasks.prefix_threads import MAX_LAYERS, PrefixThreads
 from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
 from dask_diag_lab.views.view import LegendItem, Table
 
@@ -42,7 +42,7 @@ class TaskGroupProgress(FigureView):
         levels = (f"level{at}" for at in range(MAX_LAYERS + 2))
         self.areas = Source("x", *levels, is_patched=True)
         self.line = Source("x", "threads", is_patched=True)
-        self.history = ThreadHistory(self.store, self.period)
+        self.history = PrefixThreads(self.store, self.period)
         self._layers = self.history.layers()
         self._time, self._y = MovingRange(), Range1d(start=0, end=1)
 
@@ -98,7 +98,7 @@ class TaskGroupProgress(FigureView):
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show another stretch of time; see `View.show`."""
         super().show(arguments)
-        self.history = ThreadHistory(self.store, self.period)
+        self.history = PrefixThreads(self.store, self.period)
         self._time.release()
 
     def command(self, verb: str) -> None:

@@ -77,7 +77,7 @@ class Nodes:
 
 
 @register_plot
-class TaskGraph(TaskGroupGraph):
+class TaskGraphPlot(TaskGroupGraph):
     """Tasks and their dependencies.
 
     Attributes

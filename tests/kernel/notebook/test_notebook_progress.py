@@ -69,7 +69,7 @@ def last_to_its_end(x: int) -> int:
     return x
 
 
-def bars(*futures: Any, **options: Any) -> Any:  # ProgressBars; ipywidgets has no types
+def bars(*futures: Any, **options: Any) -> Any:  # ProgressWidget; ipywidgets has no types
     return dask_diag_lab.progress(*futures, notebook=True, interval="20ms", **options)
 
 

@@ -11,7 +11,7 @@ from bokeh.models import Range1d
 from dask_diag_lab.schema import STATES, GraphChange
 from dask_diag_lab.store import Store
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraph
+from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraphPlot
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
 from tests.kernel.views.elsewhere import Elsewhere
@@ -19,16 +19,16 @@ from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
 from tests.kernel.views.situations import Page, batch, graph, store_of
 
 
-def opened(store: Store) -> tuple[TaskGraph, Page]:
-    view = TaskGraph(store)
+def opened(store: Store) -> tuple[TaskGraphPlot, Page]:
+    view = TaskGraphPlot(store)
     return view, Page(view)
 
 
-def columns(view: TaskGraph, *names: str) -> list[list[Any]]:  # of numbers or text
+def columns(view: TaskGraphPlot, *names: str) -> list[list[Any]]:  # of numbers or text
     return [list(view.nodes.model.data[name]) for name in names]
 
 
-def places(view: TaskGraph) -> dict[str, tuple[float, float]]:
+def places(view: TaskGraphPlot) -> dict[str, tuple[float, float]]:
     return {key: (x, y) for key, x, y in zip(*columns(view, "key", "x", "y"), strict=True)}
 
 

@@ -9,9 +9,9 @@ from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.tasks import thread_history
+from dask_diag_lab.views.tasks import prefix_threads
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
-from dask_diag_lab.views.tasks.thread_history import MAX_BINS
+from dask_diag_lab.views.tasks.prefix_threads import MAX_BINS
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.situations import Page
@@ -122,7 +122,7 @@ def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
 
 
 def test_a_long_history_is_read_in_pieces_and_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thread_history, "ROWS_AT_ONCE", 500)
+    monkeypatch.setattr(prefix_threads, "ROWS_AT_ONCE", 500)
     store = Store()
     for batch in Simulation(4, 4, 2000).batches():
         store.apply(batch)

@@ -59,7 +59,7 @@ class Layers:
     edges: Floats
 
 
-class ThreadHistory:
+class PrefixThreads:
     """The seconds that tasks took of threads, as far as the actions of a store have been read.
 
     They are a matrix with one row a prefix in order of appearance, one column a bin. Bins are
