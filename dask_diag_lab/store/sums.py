@@ -303,7 +303,8 @@ def thread_time_of(
             alone = is_simple[worker]
             took = np.minimum(stop[alone], window.stop) - np.maximum(start[alone], window.start)
             simple_s = float(took[took > 0].sum())
-            worker, kind, start, stop = (c[~alone] for c in (worker, kind, start, stop))
+            worker, kind = worker[~alone], kind[~alone]
+            start, stop = start[~alone], stop[~alone]
         found = thread_time(worker, kind, start, stop, threads, window)
         return found | {"computing": found["computing"] + simple_s}
 
