@@ -94,7 +94,7 @@ async def _refuse_dashboard(address: str) -> None:
     with suppress(RefusedError):  # it is no address of a web server
         given = read_address(place)
         dashboard = StockDashboard(given, [given.host])
-        await dashboard.examine()
+        await dashboard.examine_once()
         if dashboard.info["state"] == "live":
             scheduler = dashboard.info["scheduler"]["address"] or "in the scheduler's log"
             raise ValueError(
@@ -294,13 +294,12 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
 
     from dask_diag_lab.proxy.config import Settings
     from dask_diag_lab.proxy.dashboard import DiagnosticsDashboard
-    from dask_diag_lab.proxy.discovery import Discovery
+    from dask_diag_lab.proxy.records import RecordDiscovery
     from dask_diag_lab.proxy.registry import Registry
-    from dask_diag_lab.proxy.stock import Keeper
+    from dask_diag_lab.proxy.stock import AddressStore
 
-    keeper = Keeper(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
-    discovery = Discovery(folders[0], logger, *folders[1:])
-    registry = Registry(discovery, Settings(), keeper, dict)
+    added = AddressStore(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
+    registry = Registry(RecordDiscovery(folders[0], logger, *folders[1:]), Settings(), added, dict)
     await registry.refresh_all()
     found = []
     for info in registry.listing.values():

@@ -74,7 +74,7 @@ class Target:
     name : str
         What the user calls the cluster; '' where it has none but a number.
     dashboard : str
-        The link of Dask's own dashboard; '' where none is known.
+        Where Dask's own dashboard is; '' where that is not known.
     """
 
     scheduler_id: str
@@ -104,7 +104,8 @@ class Target:
         address = str(client.scheduler.addr)
         link = dashboard_link(address, identity)
         with suppress(Exception):  # of others' clusters; the link is not worth the plots
-            link = str(getattr(client.cluster, "dashboard_link", link) or "")  # such as a gateway's
+            # Such as a gateway's.
+            link = link or str(getattr(client.cluster, "dashboard_link", "") or "")
         return cls(
             str(scheduler_id),
             address,
@@ -115,13 +116,18 @@ class Target:
 
 
 def dashboard_link(address: str, identity: Mapping[str, Any]) -> str:  # as msgpack has it
-    """Return the link of Dask's own dashboard for a scheduler's identity, '' where it has none."""
-    from distributed.utils import format_dashboard_link
+    """Return where Dask's own dashboard of a scheduler is, '' where its identity does not tell.
 
-    port = identity.get("services", {}).get("dashboard")
-    with suppress(KeyError):  # the setting names a variable that is not set
-        return str(format_dashboard_link(urlsplit(address).hostname, port)) if port else ""
-    return ""
+    Without the user's `distributed.dashboard.link`, which on a hub leads through a proxy: the
+    Jupyter server finds the process by its port.
+    """
+    import dask
+
+    port, parts = identity.get("services", {}).get("dashboard"), urlsplit(address)
+    if not port or not parts.hostname or parts.scheme == "gateway":
+        return ""
+    is_tls = dask.config.get("distributed.scheduler.dashboard.tls.cert")
+    return f"http{'s' if is_tls else ''}://{in_url(parts.hostname)}:{port}/status"
 
 
 class Listen(NamedTuple):

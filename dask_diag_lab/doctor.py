@@ -169,7 +169,7 @@ def runtime_folders() -> list[Path]:
 
 
 def _runtime() -> Iterator[Finding]:
-    from dask_diag_lab.proxy.discovery import Discovery
+    from dask_diag_lab.proxy.records import RecordDiscovery
 
     here = runtime_folders()[0]
     made = next(one for one in (here, *here.parents) if one.exists())
@@ -177,7 +177,8 @@ def _runtime() -> Iterator[Finding]:
         remedy = f"chmod u+rwx {made}, or set JUPYTER_RUNTIME_DIR to a folder of yours"
         yield Finding(f"Jupyter's runtime folder {here} cannot be written", remedy)
         return
-    n_used = len(Discovery(here, logging.getLogger(__name__)).scan())  # it logs why one is not
+    records = RecordDiscovery(here, logging.getLogger(__name__))  # it logs why one is not used
+    n_used = len(records.scan())
     yield Finding(f"Jupyter's runtime folder is {here}; clusters in it: {n_used}")
     if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used:
         yield Finding(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Protocol
 
 from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
 
 from dask_diag_lab.proxy.client import Address, Exchange, UpstreamError, UpstreamTimeoutError
-from dask_diag_lab.proxy.discovery import Announcement, find_process, is_running
-from dask_diag_lab.proxy.keys import Closable
 from dask_diag_lab.proxy.messages import (
     DashboardInfo,
     Health,
@@ -25,9 +23,10 @@ from dask_diag_lab.proxy.messages import (
     check,
     loopback_address,
 )
+from dask_diag_lab.proxy.records import Announcement, find_process, is_running
 from dask_diag_lab.proxy.sockets import ProcessError
 
-# A stock dashboard's page of workers has some 1 kB for each.
+# The identity of a stock scheduler has some 1 kB for each worker.
 MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
 
 # A kernel that computes in pure Python on a busy machine may take a second or two to answer.
@@ -37,6 +36,13 @@ HOLDING: Final = (
     "The kernel is holding the interpreter, or all processors of this machine are busy. The "
     "picture catches up."
 )
+
+
+class Closable(Protocol):
+    """A websocket."""
+
+    def close(self, code: int | None = None, reason: str | None = None) -> None:
+        """Begin to close."""
 
 
 class Dashboard(ABC):
@@ -52,7 +58,11 @@ class Dashboard(ABC):
         True after a failure: something else may be at its address now.
     sockets : set
         The websockets that are relayed now.
+    due_s : float
+        When to ask next how it is, by the clock of the loop.
     """
+
+    due_s = 0.0
 
     # Between two questions how it is.
     examine_s = 1.0
@@ -120,19 +130,15 @@ class Dashboard(ABC):
 
     async def _get(self, path: str) -> object:
         """Return the JSON value at a path of the dashboard."""
-        content = await self._read(path, "application/json")
-        try:
-            return json.loads(content)
-        except (ValueError, RecursionError):
-            raise MessageError(f"its {path} is not JSON") from None
-
-    async def _read(self, path: str, accepted: str) -> bytes:
-        code, _, content = await self._fetch(path, accepted)
+        code, _, content = await self._fetch(path, "application/json")
         if code in (401, 403) and self.credentials:
             raise MessageError("it refused the token of its own runtime record")
         if code != 200:
             raise MessageError(f"its {path} answered with status {code}")
-        return content
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError):
+            raise MessageError(f"its {path} is not JSON") from None
 
     async def _fetch(self, path: str, accepted: str) -> tuple[int, HTTPHeaders, bytes]:
         heads: list[tuple[int, HTTPHeaders]] = []

@@ -1,245 +1,195 @@
-"""Finds the user's diagnostics servers: runtime records whose process lives and listens.
+"""Finds Dask's own dashboards: those that runtime records name, and those of other programs.
 
-Trusts nothing about a record's file, asks the operating system and never the dashboard. Everything
-here blocks (files, process tables) and belongs in a thread, one scan at a time; only `is_running`
-is quick enough for an event loop.
+What no record names is looked for among the listening sockets of this user's processes. A socket
+is asked once, and only in a process that may be a scheduler. Its web server opens before all other
+ports, which are not asked while that serves a dashboard: a TLS port would log a warning about
+whoever connects. Nor are the processes that a scheduler, or a kernel with a record, has started.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
+import asyncio
 import logging
-import os
-import socket
-import stat
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from itertools import chain
-from pathlib import Path
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from math import inf
 from typing import Final
 
-import psutil
-
-from dask_diag_lab.proxy.messages import (
-    MessageError,
-    RuntimeRecord,
-    check_record,
-    loopback_address,
+from dask_diag_lab.proxy.client import UpstreamTimeoutError
+from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.messages import RuntimeRecord, SchedulerInfo
+from dask_diag_lab.proxy.sockets import (
+    USER_ID,
+    Listener,
+    Owner,
+    listeners,
+    own_hosts,
+    port_among,
+    schedulers_of,
+    speaks_first,
 )
-from dask_diag_lab.proxy.sockets import USER_ID, ProcessError, addresses_of
+from dask_diag_lab.proxy.stock import Place, StockDashboard
 
-# A record has some 600 bytes; more than this is no record.
-MAX_RECORD_BYTES: Final = 64 * 1024
+# A program that gives no answer is asked again after a pause as long as it has been there, which
+# doubles, up to this.
+MAX_PAUSE_S: Final = 60.0
+MAX_ASKED: Final = 64
 
-# How many records that are not known to be good are looked at in one scan, each again after pauses
-# that grow from the first to the longest: reading one and finding its process takes milliseconds.
-MAX_TRIES: Final = 32
-FIRST_PAUSE_S: Final = 0.25
-MAX_PAUSE_S: Final = 8.0
-
-# O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
-# checks are on the open file, so that it cannot be exchanged between check and read. Windows has
-# neither flag.
-_OPEN_FLAGS: Final = os.O_RDONLY | sum(
-    getattr(os, flag, 0) for flag in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK", "O_BINARY")
-)
-_ENDED: Final = (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+LOG: Final = logging.getLogger(__name__)
 
 
-class ProcessGoneError(ProcessError):
-    """The process that wrote a record has ended for certain: the record is litter."""
-
-
-@dataclass(frozen=True, slots=True)
-class Announcement:
-    """A record that may be believed, and the process that wrote it."""
-
-    record: RuntimeRecord
-    process: psutil.Process
-
-
-@dataclass(slots=True)
-class _File:
-    """What is known of one file."""
-
-    signature: tuple[int, ...]
-    announcement: Announcement | None = None
-    due_s: float = 0.0
-    pause_s: float = FIRST_PAUSE_S
-    reasons: set[str] = field(default_factory=set)
-
-
-class Discovery:
-    """Scans folders for records.
+class SocketDiscovery:
+    """Looks for Dask's own dashboards when asked to.
 
     Parameters
     ----------
-    folder : Path
-        The Jupyter runtime folder. It need not exist.
-    log : logging.Logger
-        Hears once about each record that cannot be used. Never about a token.
-    *more : Path
-        The runtime folders of other Jupyter servers.
+    settings : Settings
+        Whether to look at all.
+    kernels : callable
+        Returns the ids of this server's kernels by the numbers of their processes.
+    on_found : callable
+        Is called when a dashboard was found.
+
+    Attributes
+    ----------
+    found : dict
+        The dashboards there are, by their sockets.
+    named : dict
+        The schedulers of those that records name.
     """
 
-    def __init__(self, folder: Path, log: logging.Logger, *more: Path) -> None:
-        self.folder, self._more = folder, more
-        self._log = log
-        self._seen: dict[Path, _File] = {}
+    def __init__(
+        self,
+        settings: Settings,
+        kernels: Callable[[], Mapping[int, str]],
+        on_found: Callable[[], None],
+    ) -> None:
+        self.found: dict[Listener, StockDashboard] = {}
+        self.named: dict[Listener, SchedulerInfo] = {}
+        self._settings, self._kernels, self._on_found = settings, kernels, on_found
+        self._seen_s: dict[Listener, float] = {}  # when each was first there
+        self._owners: dict[Listener, Owner | None] = {}  # None where it is not to be asked
+        self._due_s: dict[Listener, float] = {}  # not asked before; never again for inf
+        self._asking: dict[int, asyncio.Task[None]] = {}  # by process
+        self._failure = ""
 
-    def scan(self) -> list[Announcement]:
-        """Return what is announced, in order of beginning; remove records of ended processes.
+    async def look(self, records: Collection[RuntimeRecord]) -> None:
+        """Look once and begin to ask; forget what is gone.
 
-        The process table is searched when a record is new, has changed or was not usable so far;
-        of those a bounded number at a time, with growing pauses, so that any number of bad records
-        neither slows the scan nor hides a good one. From then on it only matters whether that
-        process still runs.
+        A socket is asked at the second look that sees it: a server of ours writes its record
+        meanwhile. Where the table may not be read, as in hardened containers, the log says so once.
         """
-        before, self._seen = self._seen, {}
-        for path, signature in chain.from_iterable(map(_record_files, (self.folder, *self._more))):
-            last = before.get(path)
-            self._seen[path] = last if last and last.signature == signature else _File(signature)
+        if not self._settings.discover:
+            return
+        try:
+            present, hosts = await asyncio.to_thread(lambda: (_own_listeners(), own_hosts()))
+            for known in (self.found, self._seen_s, self._owners, self._due_s):
+                for gone in known.keys() - present:
+                    del known[gone]
+            if new := self._seen_s.keys() - self._owners.keys():
+                owners = await asyncio.to_thread(schedulers_of, new)
+                self._owners |= owners | dict.fromkeys(new - owners.keys())
+        except OSError as error:
+            if self._failure != str(error):
+                self._failure = str(error)
+                LOG.warning("Dask's own dashboards are not looked for: %s.", error)
+            return
+        self._seen_s = {one: self._seen_s.get(one, time.monotonic()) for one in present}
+        self._name(records, hosts)
+        self._begin({record["pid"] for record in records})
+
+    async def wait(self, timeout_s: float) -> None:
+        """Wait for those that are being asked, but not for long: a busy one answers late."""
+        if self._asking:
+            await asyncio.wait(self._asking.values(), timeout=timeout_s)
+
+    async def close(self) -> None:
+        """Ask no more."""
+        for task in self._asking.values():
+            task.cancel()
+        await asyncio.gather(*self._asking.values(), return_exceptions=True)
+
+    def _name(self, records: Collection[RuntimeRecord], hosts: Collection[str]) -> None:
+        """Learn which sockets are those of the dashboards in records.
+
+        A record's link and its scheduler are known to belong together where one process listens on
+        both ports: a link may be that of a tunnel. A scheduler without a port is in the process of
+        the record.
+        """
+        owners = reversed(self._owners.items())  # of one for IPv4 and one for IPv6 the first counts
+        held = {(one.port, owner.process.pid): one for one, owner in owners if owner}
+        self.named = {}
+        for record in records:
+            scheduler = record["scheduler"]
+            port = port_among(hosts, scheduler["address"])
+            link_port = port_among(hosts, scheduler["dashboard"])
+            for (held_port, pid), one in held.items():
+                is_inside = (port, pid) in held if port else pid == record["pid"]
+                if held_port == link_port and is_inside:
+                    info = SchedulerInfo(id=scheduler["id"], address=scheduler["address"])
+                    self.named.setdefault(one, info)
+
+    def _begin(self, record_pids: Collection[int]) -> None:
+        by_process: dict[int, list[Listener]] = {}
+        for listener, owner in self._owners.items():
+            if owner and self._due_s.get(listener, 0.0) < inf:
+                by_process.setdefault(owner.process.pid, []).append(listener)
+        taken = {place.process.pid for one in self.found.values() if (place := one.place)}
+        taken.update(record_pids)
         now_s = time.monotonic()
-        for file in self._seen.values():
-            if file.announcement and not is_running(file.announcement.process):
-                file.announcement, file.due_s, file.pause_s = None, 0.0, FIRST_PAUSE_S
-        due = [one for one in self._seen.items() if not one[1].announcement]
-        due = [(path, file) for path, file in due if file.due_s <= now_s]
-        # Those that were tried least come first, among them the newest.
-        due.sort(key=lambda one: (one[1].pause_s, -one[1].signature[0]))
-        for path, file in due[:MAX_TRIES]:
-            file.due_s, file.pause_s = now_s + file.pause_s, min(MAX_PAUSE_S, file.pause_s * 2)
-            self._try(path, file)
-        found = [one.announcement for one in self._seen.values() if one.announcement]
-        return sorted(found, key=lambda one: (one.record["started"], one.record["id"]))
+        for pid, listening in by_process.items():
+            owner = self._owners[listening[0]]
+            asked = [one for one in listening if one in self.named]
+            if not asked and owner and not {pid, *owner.ancestors} & taken:
+                # One that a process in question has started is perhaps a worker of it.
+                asked = listening if by_process.keys().isdisjoint(owner.ancestors) else []
+            asked = [one for one in asked if self._due_s.get(one, 0.0) <= now_s]
+            if asked and owner and pid not in self._asking and len(self._asking) < MAX_ASKED:
+                self._asking[pid] = asyncio.create_task(self._ask(owner, asked))
 
-    def _try(self, path: Path, file: _File) -> None:
+    async def _ask(self, owner: Owner, listening: list[Listener]) -> None:
         try:
-            record = read_record(path)
-            if record.get("host") in (None, socket.gethostname()):
-                file.announcement = Announcement(record, find_process(record))
-            # Else several machines share the folder: its process is not ours to judge.
-        except FileNotFoundError:
-            pass  # gone meanwhile
-        except ProcessGoneError as error:
-            with contextlib.suppress(OSError):
-                path.unlink()
-                self._log.info("Removed the runtime record %s: %s", path.name, error)
-        except (MessageError, ProcessError) as error:
-            if str(error) not in file.reasons:
-                file.reasons.add(str(error))
-                self._log.warning("Ignoring the runtime record %s: %s", path.name, error)
-
-
-def _record_files(folder: Path) -> Iterator[tuple[Path, tuple[int, ...]]]:
-    """Yield the files that are named like records, with what changes when they do."""
-    try:
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.name.startswith("dask-diag-lab-") and entry.name.endswith(".json"):
-                    with contextlib.suppress(FileNotFoundError):
-                        s = entry.stat(follow_symlinks=False)
-                        signature = (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size)
-                        yield Path(entry.path), signature
-    except FileNotFoundError:
-        return  # no server has run yet
-
-
-def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
-    """Read a record that the user owns alone (`user_id` None where the system has no owners).
-
-    Raises
-    ------
-    MessageError
-        When the file is not a regular one, not the user's own, readable by others, too large
-        or not a record; never with its content.
-    FileNotFoundError
-        When it has gone meanwhile.
-    """
-    try:
-        data = json.loads(read_owned(path, MAX_RECORD_BYTES, user_id))
-    except MessageError:
-        raise
-    except (ValueError, RecursionError):
-        raise MessageError("it is not JSON; it may be cut short") from None
-    record = check_record(data)
-    if path.name != f"dask-diag-lab-{record['id']}.json":
-        raise MessageError("its id is not the one of its file name")
-    return record
-
-
-def read_owned(path: Path, max_bytes: int, user_id: int | None = USER_ID) -> bytes:
-    """Return the content of a file that the user owns alone; raises as `read_record` does."""
-    try:
-        descriptor = os.open(path, _OPEN_FLAGS)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise MessageError("it is not a regular file")
-            if user_id is not None and (status.st_uid != user_id or status.st_mode & 0o077):
-                raise MessageError("it belongs to another user, or its mode is not 0600")
-            content = os.read(descriptor, max_bytes + 1)
+            await self._ask_each(owner, listening)
         finally:
-            os.close(descriptor)
-    except FileNotFoundError:
-        raise
-    except OSError as error:
-        raise MessageError(f"it cannot be read as a plain file ({error.strerror})") from None
-    if len(content) > max_bytes:
-        raise MessageError(f"it is larger than {max_bytes} bytes")
-    return content
+            del self._asking[owner.process.pid]
+
+    async def _ask_each(self, owner: Owner, listening: list[Listener]) -> None:
+        """Ask the sockets of a process, in the order in which they were opened."""
+        for one in listening:
+            self._due_s[one] = inf
+            try:
+                dashboard = await self._dashboard_at(one, owner)
+            except (TimeoutError, UpstreamTimeoutError):
+                now_s = time.monotonic()
+                pause_s = min(MAX_PAUSE_S, now_s - self._seen_s.get(one, now_s))
+                self._due_s[one] = now_s + pause_s
+                return
+            except OSError:
+                continue  # gone
+            if dashboard is not None:
+                self.found[one] = dashboard
+                self._on_found()
+                if one not in self.named:
+                    return
+
+    async def _dashboard_at(self, listener: Listener, owner: Owner) -> StockDashboard | None:
+        if listener not in self.named and await speaks_first(listener.address):
+            return None
+        kernels = self._kernels()
+        pids = (owner.process.pid, *owner.ancestors)
+        kernel_id = next((kernels[pid] for pid in pids if pid in kernels), None)
+        place = Place(listener, owner.process, kernel_id, owner.document if kernel_id else "")
+        dashboard = StockDashboard(listener.address, (), place)
+        dashboard.set_scheduler(self.named.get(listener))
+        is_dask = await dashboard.is_dask()
+        if not is_dask and dashboard.is_suspect:  # it ended what is no TLS
+            secure = replace(listener.address, scheme="https", is_known=True)
+            dashboard = StockDashboard(secure, (), place)
+            dashboard.set_scheduler(self.named.get(listener))
+            is_dask = await dashboard.is_dask()
+        return dashboard if is_dask else None
 
 
-def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil.Process:
-    """Return the process that wrote a record, when it still listens where the record says.
-
-    Raises
-    ------
-    ProcessGoneError
-        When it has ended for certain: there is none, or one that began at another tick of the
-        machine's own clock. The time of day proves nothing, as it can be set.
-    ProcessError
-        When it is another user's, may not be looked into or does not listen there. Where nobody
-        may know who listens, a process that is for certain the record's own is enough.
-    """
-    pid, address = record["pid"], loopback_address(record["url"])
-    try:
-        process = psutil.Process(pid)
-        if process.status() in _ENDED:
-            raise ProcessGoneError(f"its process {pid} has ended")
-        ticks = start_ticks(pid)
-        if ticks is not None and record.get("start_ticks") not in (None, ticks):
-            raise ProcessGoneError(f"process {pid} is a later one with its number")
-        if user_id is not None and process.uids().real != user_id:
-            raise ProcessError(f"process {pid} belongs to another user")
-        try:
-            is_listening = (address.ip, address.port) in addresses_of(process)
-        except psutil.AccessDenied:
-            # A hardened container hides who listens: the tick tells for certain who wrote this.
-            is_listening = ticks is not None and ticks == record.get("start_ticks")
-    except psutil.NoSuchProcess:
-        raise ProcessGoneError(f"its process {pid} has ended") from None
-    except psutil.AccessDenied:
-        raise ProcessError(f"process {pid} may not be looked into") from None
-    if not is_listening:
-        raise ProcessError(f"process {pid} does not listen on port {address.port}")
-    return process
-
-
-def is_running(process: psutil.Process) -> bool:
-    """Tell whether a process that was found still runs; takes some 0.1 ms."""
-    try:
-        return bool(process.is_running()) and process.status() not in _ENDED
-    except psutil.Error:
-        return False
-
-
-def start_ticks(pid: int) -> int | None:
-    """Return the tick since the machine started at which a process began; None where unknown."""
-    try:
-        content = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return None
-    return int(content.rpartition(")")[2].split()[19])  # field 22; a name may hold ") "
+def _own_listeners() -> set[Listener]:
+    return {one for one in listeners() if one.user_id == USER_ID}

@@ -9,17 +9,18 @@ from jupyter_core.paths import jupyter_data_dir, jupyter_runtime_dir
 from jupyter_server.extension.application import ExtensionApp
 
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.discovery import Discovery
 from dask_diag_lab.proxy.handlers import (
     DashboardHandler,
     DashboardsHandler,
     EventsHandler,
 )
+from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler
-from dask_diag_lab.proxy.stock import Keeper
+from dask_diag_lab.proxy.stock import AddressStore
 
 _ID: Final = r"([A-Za-z0-9_-]{1,100})"
+_KEY: Final = r"([A-Za-z0-9_-]{1,400})"
 
 # Every route below Jupyter's base URL; the first that matches answers.
 ROUTES: Final = (
@@ -27,7 +28,7 @@ ROUTES: Final = (
     (rf"dask-diag-lab/api/dashboards/{_ID}", DashboardHandler),
     (r"dask-diag-lab/api/events", EventsHandler),
     (rf"dask-diag-lab/dashboards/{_ID}/(.*)", RelayHandler),
-    (rf"dask-diag-lab/frames/{_ID}/(.*)", FrameHandler),
+    (rf"dask-diag-lab/frames/{_KEY}/(.*)", FrameHandler),
 )
 
 
@@ -39,9 +40,9 @@ class DaskDiagLab(Settings, ExtensionApp):
 
     def initialize_handlers(self) -> None:
         """Make the parts and add the routes."""
-        discovery = Discovery(Path(jupyter_runtime_dir()), self.log)
-        keeper = Keeper(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
-        self.registry = Registry(discovery, self, keeper, self._kernels)
+        records = RecordDiscovery(Path(jupyter_runtime_dir()), self.log)
+        added = AddressStore(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
+        self.registry = Registry(records, self, added, self._kernels)
         shared: dict[str, Any] = {"registry": self.registry}  # Any: jupyter_server's own type
         self.handlers.extend((pattern, handler, shared) for pattern, handler in ROUTES)
 

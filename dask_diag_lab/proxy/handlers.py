@@ -47,8 +47,6 @@ class BaseHandler(JupyterHandler):
     async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
         """Authenticate, and refuse requests of foreign pages as Jupyter's own API does."""
         await super().prepare(**options)
-        if self.current_user:
-            self.registry.keys.note(self.current_user)
         if not self.check_origin():
             raise web.HTTPError(404)
 
@@ -158,8 +156,7 @@ class EventsHandler(BaseWebSocketHandler):
         """Ignore what a browser sends."""
 
     async def _send(self) -> None:
-        user = self.current_user
         async with aclosing(self.registry.messages()) as messages:
-            with self.registry.keys.listening(user), suppress(WebSocketClosedError):  # it left
+            with suppress(WebSocketClosedError):  # it left
                 async for message in messages:
                     await self.write_message(json.dumps(message))

@@ -84,14 +84,14 @@ class Losses(TypedDict):
 class Summary(TypedDict):
     """The cluster in numbers; memory in bytes.
 
-    A stock dashboard has no ``tasks``: its scheduler would visit every task to count them. Nor has
-    it ``losses``.
+    A stock dashboard has workers and threads alone, and ``memory_limit`` once its cluster was idle:
+    only then can it be asked for that.
     """
 
     workers: int
     threads: int
-    memory_limit: int
-    memory: int
+    memory_limit: NotRequired[int]
+    memory: NotRequired[int]
     tasks: NotRequired[TaskCounts]
     losses: NotRequired[Losses]
 
@@ -206,6 +206,21 @@ class PlotList(TypedDict):
     """Answer of a diagnostics server's ``/plots.json``."""
 
     plots: list[PlotInfo]
+
+
+class StockCounts(TypedDict):
+    """Answer of a stock dashboard's ``/json/counts.json``; ``processing`` are tasks on workers."""
+
+    workers: int
+    cores: int
+    tasks: int
+    processing: int
+
+
+class StockIdentity(SchedulerInfo):
+    """Answer of a stock dashboard's ``/json/identity.json``; in bytes, of all workers together."""
+
+    total_memory: NotRequired[int]
 
 
 class MessageError(ValueError):

@@ -9,7 +9,7 @@ import asyncio
 import ipaddress
 import re
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
@@ -35,9 +35,6 @@ METADATA_NETWORKS: Final = tuple(
         "fd00:42::42",  # Scaleway
     )
 )
-# IPv6 addresses that a router turns into the IPv4 address in their last 32 bits.
-_NAT64: Final = tuple(map(ipaddress.IPv6Network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
-_ISATAP: Final = (b"\x00\x00\x5e\xfe", b"\x02\x00\x5e\xfe")
 
 NO_ADDRESS: Final = (
     "That is not an address. Give one like http://127.0.0.1:8787, without user name, password, "
@@ -110,31 +107,15 @@ def is_allowed(host: str, ip: Ip, allowed_hosts: Sequence[str]) -> bool:
     """Tell whether the policy allows to connect to ``ip`` under the name ``host``.
 
     An entry of the policy is a name, a pattern with ``*``, an IP or a network in CIDR form.
-    Link-local, multicast, unspecified and cloud metadata addresses are refused always, also where
-    an IPv6 address only carries them, and the name ``localhost`` has to mean this machine.
+    Link-local, multicast, unspecified and cloud metadata addresses are refused always, and the name
+    ``localhost`` has to mean this machine.
     """
-    if _is_never(ip) or any(_is_never(one) or one.is_loopback for one in _carried(ip)):
+    is_metadata = any(ip in network for network in METADATA_NETWORKS)
+    if is_metadata or ip.is_link_local or ip.is_multicast or ip.is_unspecified:
         return False
     if not ip.is_loopback and (ip.is_reserved or f".{host}".endswith(".localhost")):
         return False
     return any(_names(entry, host) or _contains(entry, ip) for entry in allowed_hosts)
-
-
-def _is_never(ip: Ip) -> bool:
-    is_metadata = any(ip in network for network in METADATA_NETWORKS)
-    return is_metadata or ip.is_link_local or ip.is_multicast or ip.is_unspecified
-
-
-def _carried(ip: Ip) -> Iterator[ipaddress.IPv4Address]:
-    """Yield the IPv4 addresses that an IPv6 address may end at."""
-    if isinstance(ip, ipaddress.IPv4Address) or ip.is_loopback:
-        return
-    if ip.ipv4_mapped or any(ip in network for network in _NAT64) or ip.packed[8:12] in _ISATAP:
-        yield ipaddress.IPv4Address(ip.packed[12:])
-    if ip.sixtofour:
-        yield ip.sixtofour
-    if ip.teredo:
-        yield from ip.teredo
 
 
 def _names(entry: str, host: str) -> bool:

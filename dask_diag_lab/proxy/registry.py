@@ -8,17 +8,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import Task
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
-from functools import partial
+from math import inf
 from typing import Any, Final
 
 from dask_diag_lab.proxy.client import RefusedError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
-from dask_diag_lab.proxy.discovery import Discovery
-from dask_diag_lab.proxy.finder import Finder
-from dask_diag_lab.proxy.keys import Keys
+from dask_diag_lab.proxy.discovery import SocketDiscovery
 from dask_diag_lab.proxy.messages import (
     DashboardChanges,
     DashboardInfo,
@@ -26,18 +24,19 @@ from dask_diag_lab.proxy.messages import (
     MessageError,
 )
 from dask_diag_lab.proxy.policy import read_address
+from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.sockets import ProcessError
-from dask_diag_lab.proxy.stock import Keeper, StockDashboard
+from dask_diag_lab.proxy.stock import AddressStore, StockDashboard
 
-# Between two looks for new clusters.
-POLL_S: Final = 0.2
-# Between two looks for stock dashboards, and the share of the time that looking may take: the table
-# of a machine with very many connections is long.
-LOOK_S: Final = 0.7
-LOOK_SHARE: Final = 0.02
+# A new cluster is listed, with its plots, within 0.5 s.
+TICK_S: Final = 0.25
+# Between two looks for the sockets of other programs.
+LOOK_S: Final = 1.0
 # Whoever asks for the list waits so long for what our own servers say, but for no other program: a
 # kernel that holds the interpreter answers late, and is asked on.
 ASKED_S: Final = 0.4
+# Who asks once waits so long for programs that may be a dashboard.
+ONCE_S: Final = 2.0
 # After an error that nobody has foreseen.
 RETRY_S: Final = 5.0
 
@@ -67,37 +66,50 @@ def changes_between(before: Listing, after: Listing) -> DashboardChanges | None:
     return {"changed": changed, "removed": removed} if changed or removed else None
 
 
+def listing_of(ours: Iterable[DiagnosticsDashboard], stocks: Iterable[StockDashboard]) -> Listing:
+    """Return dashboards as the browser may see them: each stock one knows whom it belongs to."""
+    listing: Listing = {one.id: one.info for one in ours}
+    diagnostics = {info["scheduler"]["id"]: info["id"] for info in reversed(listing.values())}
+    listed: set[str] = set()  # the same by another name or address is shown once
+    for stock in sorted(stocks, key=lambda one: not one.is_listed_always):
+        scheduler = stock.info["scheduler"]["id"]
+        if scheduler in listed and not stock.is_listed_always:
+            continue
+        info = listing[stock.id] = {**stock.info, "is_removable": stock.is_added}
+        if scheduler:
+            listed.add(scheduler)
+            if scheduler in diagnostics:
+                info["shown_with"] = diagnostics[scheduler]
+    return listing
+
+
 class Registry:
     """All dashboards of this user that this Jupyter server may show.
 
     Parameters
     ----------
-    discovery : Discovery
+    records : RecordDiscovery
         Finds those that announce themselves.
     settings : Settings
         Whether plots are relayed, and the policy for those that are added by hand.
-    keeper : Keeper
+    added : AddressStore
         Keeps those that are added by hand.
     kernels : callable
         Returns the ids of this server's kernels by the numbers of their processes.
-
-    Attributes
-    ----------
-    keys : Keys
-        Of the sandboxed pages.
     """
 
     def __init__(
         self,
-        discovery: Discovery,
+        records: RecordDiscovery,
         settings: Settings,
-        keeper: Keeper,
+        added: AddressStore,
         kernels: Callable[[], Mapping[int, str]],
     ) -> None:
-        self._discovery, self.settings, self._keeper = discovery, settings, keeper
-        self.keys = Keys()
-        self._finder = Finder(settings, discovery.folder, kernels, self._take_found)
-        self._dashboards: dict[str, Dashboard] = {}
+        self._records, self.settings, self._added = records, settings, added
+        self._sockets = SocketDiscovery(settings, kernels, self._take_found)
+        self._look_due_s = 0.0
+        self._ours: dict[str, DiagnosticsDashboard] = {}
+        self._stocks: dict[str, StockDashboard] = {}
         self._scanning = asyncio.Lock()
         self._tasks: dict[object, Task[None]] = {}  # by what they are about
         self._listeners: set[asyncio.Event] = set()
@@ -105,12 +117,12 @@ class Registry:
         for url in settings.dashboards:
             self._name(url, "c.DaskDiagLab.dashboards", is_added=False)
         try:
-            kept = keeper.load()
+            kept = added.load()
         except MessageError as error:
-            LOG.warning("Dashboards added by hand are lost, as %s: %s.", keeper.path, error)
+            LOG.warning("Dashboards added by hand are lost, as %s: %s.", added.path, error)
             kept = []
         for url in kept:
-            self._name(url, str(keeper.path), is_added=True)
+            self._name(url, str(added.path), is_added=True)
 
     def _name(self, url: str, source: str, *, is_added: bool) -> None:
         """Take a dashboard that was named beforehand, by the administrator or by the user."""
@@ -119,10 +131,9 @@ class Registry:
         except RefusedError as error:
             LOG.warning("Ignoring an address in %s: %s", source, error)
             return
-        known = self._dashboards.setdefault(dashboard.id, dashboard)
-        if isinstance(known, StockDashboard):
-            known.is_added |= is_added
-            known.is_configured |= not is_added
+        dashboard = self._stocks.setdefault(dashboard.id, dashboard)
+        dashboard.is_added |= is_added
+        dashboard.is_configured |= not is_added
 
     def _stock(self, url: str, *, is_configured: bool) -> StockDashboard:
         settings = self.settings
@@ -131,32 +142,13 @@ class Registry:
         return StockDashboard(given, hosts)
 
     @property
-    def _stocks(self) -> list[StockDashboard]:
-        return [one for one in self._dashboards.values() if isinstance(one, StockDashboard)]
+    def _dashboards(self) -> Mapping[str, Dashboard]:
+        return {**self._ours, **self._stocks}
 
     @property
     def listing(self) -> Listing:
-        """The dashboards as the browser may see them: each stock one knows whom it belongs to."""
-        listing: Listing = {}
-        shown: dict[str, str] = {}
-        ids: dict[str, str] = {}  # of schedulers, by their addresses
-        for dashboard in self._dashboards.values():
-            if not isinstance(dashboard, StockDashboard):
-                listing[dashboard.id] = dashboard.info
-                own = dashboard.info["scheduler"]
-                shown.setdefault(own["id"], dashboard.id)
-                ids[own["address"]] = own["id"]
-        named = [one for one in self._stocks if one.is_added or one.is_configured]
-        listed: set[str] = set()  # the same by another name or address is shown once
-        for stock in (*named, *(one for one in self._stocks if one not in named)):
-            scheduler = stock.scheduler_among(ids)
-            if scheduler and scheduler in listed and stock not in named:
-                continue
-            listed.add(scheduler)
-            info = listing[stock.id] = {**stock.info, "is_removable": stock.is_added}
-            if scheduler in shown and scheduler:
-                info["shown_with"] = shown[scheduler]
-        return listing
+        """The dashboards as the browser may see them."""
+        return listing_of(self._ours.values(), self._stocks.values())
 
     @property
     def is_watching(self) -> bool:
@@ -173,29 +165,19 @@ class Registry:
         What others answer is in the next list: only our own servers are waited for, not for long.
         """
         await self._scan()
-        if self.settings.discover and not self.is_watching:
-            self._begin(self._finder, self._look)
-        for one in self._dashboards.values():
-            self._begin(one, partial(self._examine, one))
-        own = [task for one, task in self._tasks.items() if isinstance(one, DiagnosticsDashboard)]
-        if own:
+        self._begin_due(inf)
+        if own := [self._tasks[one] for one in self._ours.values()]:
             await asyncio.wait(own, timeout=ASKED_S)
-        self._publish()
         return {"dashboards": list(self.listing.values())}
 
     async def refresh_all(self) -> None:
         """Look now for who asks once: wait for all, also for programs that may be a dashboard."""
         await self._scan()
-        await self._finder.look(self._own_ports)
-        await self._finder.wait()
-        await asyncio.gather(*map(self._examine, self._dashboards.values()))
-
-    def _begin(self, key: object, work: Callable[[], Coroutine[Any, Any, None]]) -> Task[None]:
-        """Begin a task, unless there is one about the same."""
-        if key not in self._tasks:
-            self._tasks[key] = asyncio.create_task(work())
-            self._tasks[key].add_done_callback(lambda _: self._tasks.pop(key))
-        return self._tasks[key]
+        await self._look()
+        await self._look()
+        await self._sockets.wait(ONCE_S)
+        others = [one.examine_once() for one in self._stocks.values()]
+        await asyncio.gather(*map(self._examine, self._ours.values()), *others)
 
     async def find(self, dashboard_id: str) -> Dashboard:
         """Return a dashboard that may be contacted now.
@@ -210,8 +192,7 @@ class Registry:
             raise RefusedError("Showing plots is switched off on this Jupyter server.")
         if not self.is_watching or dashboard_id not in self._dashboards:
             await self._scan()
-        dashboard = self._dashboards.get(dashboard_id)
-        if dashboard is None:
+        if (dashboard := self._dashboards.get(dashboard_id)) is None:
             raise RefusedError(NO_DASHBOARD, 404)
         try:
             await dashboard.verify()
@@ -230,30 +211,27 @@ class Registry:
         """
         if not self.settings.relay:
             raise RefusedError("Adding dashboards is switched off on this Jupyter server.")
-        added = self._stock(url, is_configured=False)
-        known = self._dashboards.get(added.id)
-        dashboard = known if isinstance(known, StockDashboard) else added
+        dashboard = self._stock(url, is_configured=False)
+        dashboard = self._stocks.get(dashboard.id, dashboard)
         await dashboard.examine()
         if dashboard.info["state"] != "live":
             raise RefusedError(dashboard.info["reason"] or "", dashboard.status)
-        same = (one for one in self._stocks if _is_same(one, dashboard))
-        dashboard = next(same, dashboard)  # found by itself, or by another name
+        dashboard = self._known(dashboard)  # found by itself, or by another name
         is_new, dashboard.is_added = not dashboard.is_added, True
         if is_new:
-            self._dashboards[dashboard.id] = dashboard
+            self._stocks[dashboard.id] = dashboard
             await self._keep(dashboard, is_kept=True)
             self._publish()
         return self.listing[dashboard.id], is_new
 
     async def remove(self, dashboard_id: str) -> bool:
         """Remove a dashboard that was added by hand, and what its pages have open; else False."""
-        dashboard = self._dashboards.get(dashboard_id)
-        if not isinstance(dashboard, StockDashboard) or not dashboard.is_added:
+        dashboard = self._stocks.get(dashboard_id)
+        if dashboard is None or not dashboard.is_added:
             return False
         dashboard.is_added = False
         await self._keep(dashboard, is_kept=False)
         dashboard.close_sockets("This dashboard was removed.")
-        self.keys.end(dashboard_id)
         self._drop_unwanted()
         self._publish()
         return True
@@ -261,9 +239,9 @@ class Registry:
     async def _keep(self, dashboard: StockDashboard, *, is_kept: bool) -> None:
         url = dashboard.given.url
         try:
-            await asyncio.to_thread(self._keeper.change, url, is_kept=is_kept)
+            await asyncio.to_thread(self._added.change, url, is_kept=is_kept)
         except OSError as error:
-            LOG.warning("%s cannot be written: %s", self._keeper.path, error.strerror)
+            LOG.warning("%s cannot be written: %s", self._added.path, error.strerror)
 
     async def messages(self) -> AsyncGenerator[DashboardList | DashboardChanges]:
         """Listen: yield the dashboards of now, then what changes, for as long as it is read.
@@ -275,7 +253,7 @@ class Registry:
         has_changed = asyncio.Event()
         self._listeners.add(has_changed)
         if self._watch is None:
-            self._watch = self._begin(object(), self._keep_watching)  # one may be ending
+            self._watch = self._begin(object(), self._keep_watching())  # one may be ending
         try:
             listing = self.listing
             yield {"dashboards": list(listing.values())}
@@ -295,88 +273,78 @@ class Registry:
         """End all looking and close every socket. Closing twice is harmless."""
         for dashboard in self._dashboards.values():
             dashboard.close_sockets("The Jupyter server stops.", 1001)
-        self.keys.end()
         for task in tuple(self._tasks.values()):
             task.cancel()
             await asyncio.wait([task])
-        await self._finder.close()
+        await self._sockets.close()
 
     async def _scan(self) -> None:
         """Bring the announced dashboards up to date; asks the operating system only."""
         async with self._scanning:
-            found = await asyncio.to_thread(self._discovery.scan)
-            announced = {one.record["id"]: one for one in found}
-            for known in list(self._dashboards.values()):
-                if isinstance(known, DiagnosticsDashboard):
-                    one = announced.get(known.id)
-                    if one is None or one.record != known.record:
-                        del self._dashboards[known.id]
-            for dashboard_id, announcement in announced.items():
-                if dashboard_id not in self._dashboards:
-                    self._dashboards[dashboard_id] = DiagnosticsDashboard(announcement)
+            found = await asyncio.to_thread(self._records.scan)
+            known = self._ours
+            self._ours = {
+                one.record["id"]: DiagnosticsDashboard(one)
+                if (before := known.get(one.record["id"])) is None or before.record != one.record
+                else before
+                for one in found
+            }
 
-    def _own_ports(self) -> set[int]:
-        """Return the ports of our servers and their schedulers, not asked what they are."""
-        ours = [one for one in self._dashboards.values() if isinstance(one, DiagnosticsDashboard)]
-        named = (one.record["scheduler"]["address"].rpartition(":")[2] for one in ours)
-        return {one.address.port for one in ours} | {int(one) for one in named if one.isdecimal()}
+    def _known(self, stock: StockDashboard) -> StockDashboard:
+        """Return the same dashboard where it is known already, perhaps by another name."""
+        return next((one for one in self._stocks.values() if _is_same(one, stock)), stock)
 
     def _take_found(self) -> None:
         """Bring the dashboards that are found by themselves up to date."""
-        for stock in self._stocks:
-            if stock.found and stock.found.listener not in self._finder.found:
-                stock.lose()
-        for listener, found in self._finder.found.items():
-            same = (one for one in self._stocks if _is_same(one, found))
-            known = next(same, found)
-            self._dashboards[known.id] = self._finder.found[listener] = known
-            if found.found and known.found != found.found:
-                known.take(found.found, found.address)
+        found = self._sockets.found
+        for stock in self._stocks.values():
+            if stock.place and stock.place.listener not in found:
+                stock.forget_place()
+        for listener, one in found.items():
+            known = self._known(one)
+            self._stocks[known.id] = found[listener] = known
+            if one.place and known.place != one.place:
+                known.set_place(one.place, one.address)
+            known.set_scheduler(self._sockets.named.get(listener))
         self._drop_unwanted()
         self._publish()
 
     def _drop_unwanted(self) -> None:
-        for stock in self._stocks:
-            if not (stock.found or stock.is_added or stock.is_configured):
-                del self._dashboards[stock.id]
-                self.keys.end(stock.id)
+        self._stocks = {
+            stock.id: stock
+            for stock in self._stocks.values()
+            if stock.place or stock.is_listed_always
+        }
+
+    def _begin(self, key: object, work: Coroutine[Any, Any, None]) -> Task[None]:
+        """Begin a task that is about the key."""
+        self._tasks[key] = asyncio.create_task(work)
+        self._tasks[key].add_done_callback(lambda _: self._tasks.pop(key))
+        return self._tasks[key]
+
+    def _begin_due(self, now_s: float) -> None:
+        """Begin to look, and to ask dashboards how they are, where it is time and none is asked."""
+        if self._look_due_s <= now_s and self._sockets not in self._tasks:
+            self._begin(self._sockets, self._look())
+        for one in self._dashboards.values():
+            if one.due_s <= now_s and one not in self._tasks:
+                self._begin(one, self._examine(one))
 
     async def _keep_watching(self) -> None:
         while True:
             try:
-                await self._watch_all()
+                await self._scan()
+                self._begin_due(asyncio.get_running_loop().time())
+                self._publish()
             except Exception:  # else the lists of all browsers would stand still until a restart
                 LOG.exception("Watching the dashboards failed; it begins again.")
-            await asyncio.sleep(RETRY_S)
-
-    async def _watch_all(self) -> None:
-        tasks: dict[Dashboard, Task[None]] = {}
-        async with asyncio.TaskGroup() as group:
-            group.create_task(self._keep_looking())
-            while True:
-                await self._scan()
-                present = set(self._dashboards.values())
-                for dashboard in tasks.keys() - present:
-                    tasks.pop(dashboard).cancel()
-                for dashboard in present - tasks.keys():
-                    tasks[dashboard] = group.create_task(self._keep_examining(dashboard))
-                self._publish()
-                await asyncio.sleep(POLL_S)
+                await asyncio.sleep(RETRY_S)
+            await asyncio.sleep(TICK_S)
 
     async def _look(self) -> None:
-        await self._finder.look(self._own_ports)
+        await self._sockets.look([one.record for one in self._ours.values()])
+        self._look_due_s = asyncio.get_running_loop().time() + LOOK_S
         self._take_found()
-        await asyncio.sleep(max(LOOK_S, self._finder.took_s / LOOK_SHARE))
-
-    async def _keep_looking(self) -> None:
-        while self.settings.discover:
-            await self._look()
-
-    async def _keep_examining(self, dashboard: Dashboard) -> None:
-        while True:
-            await self._examine(dashboard)
-            self._publish()
-            await asyncio.sleep(dashboard.examine_s)
 
     async def _examine(self, dashboard: Dashboard) -> None:
         try:
@@ -384,6 +352,8 @@ class Registry:
         except Exception:  # a dashboard that nobody has foreseen ends the list of no other
             LOG.exception("Asking %s how it is failed.", dashboard.name)
             dashboard.set_state("unreachable", f"What {dashboard.name} answers cannot be used.")
+        dashboard.due_s = asyncio.get_running_loop().time() + dashboard.examine_s
+        self._publish()
 
     def _publish(self) -> None:
         for has_changed in self._listeners:

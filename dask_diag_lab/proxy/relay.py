@@ -7,6 +7,7 @@ forwarding headers are on no list. See docs/decisions/0001-own-relay.md.
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import re
 import secrets
@@ -15,7 +16,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 from urllib.parse import quote, unquote, unquote_plus, urljoin, urlsplit
 
-from jupyter_server.auth.decorator import ws_authenticated
+from jupyter_server.auth.decorator import allow_unauthenticated, ws_authenticated
 from jupyter_server.utils import url_path_join
 from tornado import web
 from tornado.http1connection import HTTP1Connection
@@ -38,7 +39,6 @@ from dask_diag_lab.proxy.client import (
 )
 from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseWebSocketHandler, allowed_to
-from dask_diag_lab.proxy.keys import Closable, Key
 from dask_diag_lab.proxy.messages import Kind
 from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.stock import StockDashboard
@@ -51,6 +51,10 @@ MAX_MESSAGE_BYTES: Final = 64 * 2**20
 
 # Query arguments that hold the browser's rights on the Jupyter server.
 DROPPED_ARGUMENTS: Final = frozenset(("token", "_xsrf"))
+
+# What the key of a sandboxed page is signed as, and how long it opens its dashboard.
+KEY_NAME: Final = "dask-diag-lab-frame"
+KEY_DAYS: Final = 1.0
 
 _SESSION = re.compile(r"plots/[^/]+/session")
 _ODD = re.compile(r"^/|(?:^|/)\.\.?(?:/|$)|[\\\x00-\x1f\x7f]")
@@ -287,6 +291,11 @@ class RelayHandler(BaseWebSocketHandler):
     @allowed_to("execute")
     async def get(self, dashboard_id: str, _path: str) -> None:
         """Relay this request to a dashboard, or say why not."""
+        await self._answer(dashboard_id)
+
+    head = post = get
+
+    async def _answer(self, dashboard_id: str) -> None:
         method, path = self.request.method or "", self._place[1]
         try:
             dashboard = self._dashboard = await self.registry.find(dashboard_id)
@@ -300,13 +309,6 @@ class RelayHandler(BaseWebSocketHandler):
                 await self._relay(method)
         except RefusedError as error:
             self.refuse(error.status, str(error))
-
-    head = post = get
-
-    @property
-    def _sockets(self) -> set[Closable]:
-        """Those that are closed together with this one."""
-        return self._dashboard.sockets
 
     @property
     def _place(self) -> tuple[str, str]:
@@ -383,7 +385,8 @@ class RelayHandler(BaseWebSocketHandler):
             self._exchange.close()
 
     def _redirect_to_frame(self, dashboard: StockDashboard, path: str) -> None:
-        key = self.registry.keys.issue(self.current_user, dashboard.id)
+        signed = self.create_signed_value(KEY_NAME, dashboard.id)
+        key = base64.urlsafe_b64encode(signed).decode().rstrip("=")
         place = url_path_join(self.base_url, FrameHandler.route, key)
         self.set_header("Cache-Control", "no-store")
         self.set_header("Referrer-Policy", "no-referrer")
@@ -400,11 +403,11 @@ class RelayHandler(BaseWebSocketHandler):
         timeout_s = self.registry.settings.answer_timeout_s
         async with open_socket(self._dashboard, self._target, protocols, timeout_s) as upstream:
             self._upstream = upstream
-            self._sockets.add(self)
+            self._dashboard.sockets.add(self)
             try:
                 await super().get()
             finally:
-                self._sockets.discard(self)
+                self._dashboard.sockets.discard(self)
                 upstream.close(*sendable_close(self.close_code, self.close_reason))
                 if self._pump is not None:
                     await self._pump
@@ -440,26 +443,33 @@ class RelayHandler(BaseWebSocketHandler):
 class FrameHandler(RelayHandler):
     """``frames/<key>/<path>``: what a sandboxed stock page loads, itself included.
 
-    Its key stands for its login.
+    The browser sends no cookie for it. Its key, which stands for a login, is a signed value of
+    tornado's: it opens one dashboard for reading, for `KEY_DAYS` from when a user who may relay
+    that asked for the page.
     """
 
     route = "dask-diag-lab/frames"
-    _key: Key
     _is_page = False  # it is in its frame already
 
     async def prepare(self, **_options: object) -> None:
-        """Let the key speak for the user that it was made for; cookies are not looked at."""
+        """Take the dashboard from the key; cookies are not looked at."""
         self._limit_body()
-        key = self.registry.keys.find(self.path_args[0]) if self.check_host() else None
-        if key is None:
-            self.current_user = self._jupyter_current_user = None
+        try:
+            signed = base64.urlsafe_b64decode(self.path_args[0] + "==").decode()
+        except ValueError:
+            signed = ""
+        # Version 1 has a weaker signature.
+        dashboard_id = self.get_signed_cookie(KEY_NAME, signed, KEY_DAYS, min_version=2)
+        if dashboard_id is None or not self.check_host():
             raise web.HTTPError(403, "This page is no longer open. Open it again from the sidebar.")
-        self.current_user = self._jupyter_current_user = key.user
-        self._key, self.path_args[0] = key, key.dashboard_id
+        self.path_args[0] = dashboard_id.decode()
 
-    @property
-    def _sockets(self) -> set[Closable]:
-        return self._key.sockets
+    @allow_unauthenticated
+    async def get(self, dashboard_id: str, _path: str) -> None:
+        """Relay this request, or say why not."""
+        await self._answer(dashboard_id)
+
+    head = post = get
 
     def check_origin(self, origin: str = "") -> bool:  # noqa: ARG002  # tornado's
         """Let any origin in: a sandboxed page has none, and its key is what lets it in."""

@@ -1,7 +1,7 @@
-"""The listening sockets of this machine: which are this user's, whose they are, what greets.
+"""The listening sockets of this machine, and the processes that hold them.
 
-Asks the operating system; the one thing that it sends is `greets`, to a port that may be Dask's.
-All but `greets` block (process tables) and belong in a thread.
+Asks the operating system. All but `speaks_first`, which connects to a port, block (process tables)
+and belong in a thread.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -71,6 +72,23 @@ class Listener:
         return Address("http", str(ip), self.port, str(ip))
 
 
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The process that holds a listening socket.
+
+    Attributes
+    ----------
+    ancestors : tuple of int
+        The numbers of the process that has started it, of that one's, and so on.
+    document : str
+        The file name of the document that Jupyter tells a kernel, and it its children; else ''.
+    """
+
+    process: psutil.Process
+    ancestors: tuple[int, ...]
+    document: str
+
+
 def listeners() -> list[Listener]:
     """Return all listening sockets; without ``/proc`` those of this user's processes.
 
@@ -122,12 +140,21 @@ def addresses_of(process: psutil.Process) -> set[tuple[str, int]]:
     return {(one.ip, one.port) for one in listening}
 
 
-def is_own_host(host: str) -> bool:
-    """Tell whether an IP, in brackets or not, is this machine's; False where nobody may know."""
+def own_hosts() -> frozenset[str]:
+    """Return the IPs of this machine, and ``localhost``; without its IPs where nobody may know."""
+    found = {"localhost", "127.0.0.1", "::1"}
     with contextlib.suppress(OSError):
         addresses = (one.address for each in psutil.net_if_addrs().values() for one in each)
-        return host.strip("[]") in {one.partition("%")[0] for one in addresses}
-    return False
+        found.update(one.partition("%")[0] for one in addresses)
+    return frozenset(found)
+
+
+def port_among(hosts: Collection[str], url: str) -> int | None:
+    """Return the port of a URL on one of these hosts; None elsewhere, and where it has none."""
+    with contextlib.suppress(ValueError):
+        parts = urlsplit(url)
+        return parts.port if parts.hostname in hosts else None
+    return None
 
 
 def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
@@ -144,7 +171,7 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
         When it is another user's, nobody listens, or that may not be known.
     """
     is_loopback = ipaddress.ip_address(address.ip).is_loopback
-    if user_id is None or not (is_loopback or is_own_host(address.ip)):
+    if user_id is None or not (is_loopback or address.ip in own_hosts()):
         return
     try:
         owners = {one.user_id for one in listeners() if one.port == address.port}
@@ -157,21 +184,23 @@ def check_owner(address: Address, user_id: int | None = USER_ID) -> None:
         raise ProcessError(f"the program on {address.netloc} is another user's")
 
 
-def processes_of(wanted: Collection[Listener]) -> dict[Listener, psutil.Process]:
-    """Return the processes that hold listening sockets, as far as this user may see them.
+def schedulers_of(wanted: Collection[Listener]) -> dict[Listener, Owner]:
+    """Return the processes that hold listening sockets, where they may be schedulers.
 
     Those of one process are in the order of their descriptors, which as a rule is that in which
     they were opened; Linux numbers inodes for each processor by itself.
     """
-    found: dict[Listener, psutil.Process] = {}
+    found: dict[Listener, Owner] = {}
     by_inode: dict[int, list[Listener]] = {}
     for one in sorted(wanted, key=lambda one: one.port):
         by_inode.setdefault(one.inode, []).append(one)
     for pid in psutil.pids():
         with contextlib.suppress(OSError, psutil.Error):
-            for one in itertools.chain(*(by_inode.get(inode, ()) for inode in _inodes(pid))):
-                # A forked process has its parent's sockets too, and the higher number.
-                found.setdefault(one, psutil.Process(pid))
+            held = list(itertools.chain(*(by_inode.get(one, ()) for one in _inodes(pid))))
+            # A forked process has its parent's sockets too, and the higher number.
+            held = [one for one in held if one not in found]
+            if held and (owner := _scheduler(psutil.Process(pid))):
+                found |= dict.fromkeys(held, owner)
     return found
 
 
@@ -188,27 +217,31 @@ def _inodes(pid: int) -> list[int]:
     return inodes
 
 
-def may_be_scheduler(process: psutil.Process) -> bool:
-    """Tell whether a process has what a scheduler has loaded, so that others are left in peace.
+def _scheduler(process: psutil.Process) -> Owner | None:
+    """Return a process that has what a scheduler has loaded, so that others are left in peace.
 
     A database or a debugger must not even be connected to.
     """
-    try:
-        line = [process, *process.parents()]
-        if any(_WORKER.search(" ".join(one.cmdline()[:4])) for one in line):
-            return False
-        if any(_JUPYTER.fullmatch(PurePath(one).name) for one in process.cmdline()[:3]):
-            return False
-        maps = Path(f"/proc/{process.pid}/maps")
-        if maps.exists():  # Dask's comms are msgpack
-            return b"msgpack" in maps.read_bytes()
-        return str(process.name()).lower().startswith(("python", "dask"))
-    except (psutil.Error, OSError):
-        return False
+    parents, command = process.parents(), process.cmdline()
+    if any(_WORKER.search(" ".join(one.cmdline()[:4])) for one in (process, *parents)):
+        return None
+    if process.pid == os.getpid() or any(map(_JUPYTER.fullmatch, map(_file_name, command[:3]))):
+        return None
+    maps = Path(f"/proc/{process.pid}/maps")
+    if maps.exists():  # Dask's comms are msgpack
+        has_dask = b"msgpack" in maps.read_bytes()
+    else:
+        has_dask = process.name().lower().startswith(("python", "dask"))
+    document = _file_name(process.environ().get("JPY_SESSION_NAME", ""))
+    return Owner(process, tuple(one.pid for one in parents), document) if has_dask else None
 
 
-async def greets(address: Address, patience_s: float = GREETING_S) -> bool:
-    """Tell whether a server speaks first, as Dask's comms and ZMQ do and HTTP never does.
+def _file_name(path: str) -> str:
+    return PurePath(path).name
+
+
+async def speaks_first(address: Address) -> bool:
+    """Tell whether a server does so, as Dask's comms and ZMQ do and HTTP never does.
 
     Raises
     ------
@@ -216,10 +249,10 @@ async def greets(address: Address, patience_s: float = GREETING_S) -> bool:
         When nobody is there.
     """
     reader, writer = await asyncio.wait_for(
-        asyncio.open_connection(address.ip, address.port), timeout=patience_s
+        asyncio.open_connection(address.ip, address.port), timeout=GREETING_S
     )
     try:
-        async with asyncio.timeout(patience_s):
+        async with asyncio.timeout(GREETING_S):
             greeting = await reader.read(4096)
     except TimeoutError:
         return False

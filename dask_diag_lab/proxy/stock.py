@@ -1,22 +1,23 @@
 """A stock Dask dashboard: what it shows, how it is asked, where those added by hand are kept.
 
-It runs inside the scheduler, so it is asked for two routes only, and rarely: each of its plots'
-pages would build a document there.
+It runs inside the scheduler, so it is asked for few routes, and rarely: each of its plots' pages
+would build a document there.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
+import functools
 import hashlib
 import json
 import logging
-import os
 import re
-import secrets
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 from urllib.parse import urljoin
 
@@ -29,65 +30,51 @@ from dask_diag_lab.proxy.client import (
     UpstreamTimeoutError,
 )
 from dask_diag_lab.proxy.dashboard import HOLDING, Dashboard
-from dask_diag_lab.proxy.discovery import is_running, read_owned
 from dask_diag_lab.proxy.messages import (
     MAX_ROWS,
     KeptAddresses,
     MessageError,
     PlotInfo,
     SchedulerInfo,
+    StockCounts,
+    StockIdentity,
     Summary,
     check,
 )
 from dask_diag_lab.proxy.policy import A_SCHEDULER, read_address, resolve
+from dask_diag_lab.proxy.records import is_running, read_owned
 from dask_diag_lab.proxy.sockets import (
     Listener,
     ProcessError,
-    addresses_of,
     check_owner,
-    greets,
-    is_own_host,
     listeners,
+    speaks_first,
 )
 
 EXAMINE_S: Final = 5.0
 # The longest pause between two tries to reach one that does not answer.
 MAX_PAUSE_S: Final = 20.0
-# The page of workers is made on the scheduler's loop, 1 kB for each: once a minute with 1000.
-WORKERS_S_EACH: Final = 0.06
-# What it says is not taken from ``identity.json``: while workers have tasks to tell of, distributed
-# fails to make that, with a traceback where the user sees it. So it is asked for the id alone, when
-# no worker has a task, and only elsewhere: a process here is known by its ports. ``counts.json``
-# visits every task.
+# ``counts.json`` visits every task on the scheduler's loop, 0.4 s for a million on a busy machine:
+# that is once a minute.
+COUNTS_S_EACH: Final = 60e-6
+
 INDEX: Final = "/individual-plots.json"
-WORKERS_PAGE: Final = "/info/main/workers.html"
-NONE: Final[tuple[tuple[str, ...], ...]] = ((),) * 5
+COUNTS: Final = "/json/counts.json"
+# While workers have tasks to tell of, distributed (2026.8) fails to make it, with a traceback where
+# the user sees it: their times have tuples as keys. So it is asked for when no worker has had a
+# task for longer than their heartbeats are apart, which is 0.5 s for ten, up to n / 100 s for n.
+IDENTITY: Final = "/json/identity.json"
+IDLE_S: Final = 2.0
+IDLE_S_EACH: Final = 0.02
 
 LOG: Final = logging.getLogger(__name__)
 
-_SCHEDULER: Final = re.compile(r'<h1 class="title">\s*Scheduler\s+([a-z]{2,9}://[^\s<>"]{1,200})')
-# Address, threads, memory, its limit and tasks in process.
-_WORKERS: Final = re.compile(
-    r'<td><a href="\.\./worker/[^"]{1,600}">([^<\s]{1,200})</a></td>\s*<td>[^<]*</td>\s*'
-    r"<td>\s*([0-9]{1,6})\s*</td>\s*<td[^>]*>[^<]*</td>\s*"
-    r'<td>\s*<progress class="progress" value="([0-9]{1,15})[^"]*" max="([0-9]{1,15}|None)">'
-    r"\s*</progress>\s*</td>\s*<td[^>]*>[^<]*</td>\s*<td>\s*([0-9]{1,9})\s*</td>"
-)
 _ROUTE: Final = re.compile(r"/?((?:statics/)?individual-([a-z0-9][a-z0-9-]{0,90})(?:\.html)?)")
-_PORT: Final = re.compile(r":([0-9]{1,5})$")
-
-# Groups of the catalogue for the stock dashboard's individual plots, by words of their names;
-# others go under Scheduler.
-_GROUPS: Final = (
-    ("Tasks", re.compile("task|progress|graph|groups|exceptions|-key|-action|fine-")),
-    ("Workers", re.compile("worker|memory|cpu|nprocessing|occupancy|bandwidth|contention|gpu")),
-    ("Profile", re.compile("profile")),
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """The process of a dashboard that was found by itself.
+class Place:
+    """The process and the socket of a dashboard on this machine.
 
     Attributes
     ----------
@@ -105,12 +92,6 @@ class Found:
         if not is_running(self.process) or (is_suspect and self.listener not in listeners()):
             raise ProcessError("has ended")
 
-    def listening_ports(self) -> frozenset[int]:
-        """Return the ports that its process listens on; blocks for a millisecond."""
-        with contextlib.suppress(psutil.Error):
-            return frozenset(port for _, port in addresses_of(self.process))
-        return frozenset()
-
 
 class StockDashboard(Dashboard):
     """A stock Dask dashboard.
@@ -121,7 +102,7 @@ class StockDashboard(Dashboard):
         Where somebody said that it is, or where it was found.
     allowed_hosts : sequence of str
         The policy for the address; not asked where the dashboard was found.
-    found : Found, optional
+    place : Place, optional
         Its process, where it was found by itself.
 
     Attributes
@@ -130,10 +111,9 @@ class StockDashboard(Dashboard):
         Whether the administrator has named it, or the user.
     status : int
         Of an answer that refuses it, when it cannot be added.
-    named_ports : frozenset of int
-        The ports that it says are its scheduler's and its workers'.
-    ports : frozenset of int
-        Those that its process listens on, where the id of its scheduler is unknown.
+    named : SchedulerInfo or None
+        Its scheduler, where a kernel's record names this as the dashboard of that: the kernel tells
+        of that scheduler.
     """
 
     examine_s = EXAMINE_S
@@ -144,38 +124,50 @@ class StockDashboard(Dashboard):
     is_configured = False
     is_added = False
     status = 502
-    named_ports: frozenset[int] = frozenset()
+    named: SchedulerInfo | None = None
 
     def __init__(
-        self, given: Address, allowed_hosts: Sequence[str], found: Found | None = None
+        self, given: Address, allowed_hosts: Sequence[str], place: Place | None = None
     ) -> None:
         self.given, self._allowed_hosts = given, allowed_hosts
         # Always the same for the same address, so that adding twice is adding once.
         digest = hashlib.sha256(given.url.encode()).hexdigest()
         name, unknown = f"{given.netloc}{given.prefix}", SchedulerInfo(id="", address="")
         super().__init__(given, f"stock-{digest[:16]}", name, "stock", unknown)
-        self._workers_due_s = 0.0
-        self._is_idle = False
-        self.ports: frozenset[int] = frozenset()
-        self.found: Found | None = None
-        if found is not None:
-            self.take(found, given)
+        self._counts_due_s = 0.0
+        self._idle_since_s = inf
+        self._identified: tuple[int, int] | None = None  # workers and threads it was asked with
+        self._memory_limit: int | None = None
+        self.place: Place | None = None
+        if place is not None:
+            self.set_place(place, given)
 
-    def take(self, found: Found, address: Address) -> None:
+    @property
+    def is_listed_always(self) -> bool:
+        """Whether somebody has named it, so that it stays when it is gone."""
+        return self.is_added or self.is_configured
+
+    def set_place(self, place: Place, address: Address) -> None:
         """Know its process from now on."""
-        self.found, self.address = found, address
-        name = found.name or self.name
-        self.info = {**self.info, "kernel_id": found.kernel_id, "name": name}
+        self.place, self.address = place, address
+        name = place.name or self.name
+        self.info = {**self.info, "kernel_id": place.kernel_id, "name": name}
 
-    def lose(self) -> None:
+    def forget_place(self) -> None:
         """Its process, or its socket, has ended; what was added by hand stays listed."""
-        self.found = None
+        self.place = self.named = None
         self.info = {**self.info, "kernel_id": None, "name": self.name, "summary": None}
+
+    def set_scheduler(self, named: SchedulerInfo | None) -> None:
+        """Take the scheduler of which a record says that this is the dashboard, if any does."""
+        self.named = named
+        if named is not None:
+            self.info = {**self.info, "scheduler": named, "summary": None}
 
     async def verify(self) -> None:
         """Look whose port it is now."""
-        if self.found is not None:
-            await asyncio.to_thread(self.found.verify, is_suspect=self.is_suspect)
+        if self.place is not None:
+            await asyncio.to_thread(self.place.verify, is_suspect=self.is_suspect)
         elif not self.address.ip:
             raise ProcessError("has not answered yet")
         else:
@@ -186,12 +178,22 @@ class StockDashboard(Dashboard):
 
         Its name may mean several addresses, or others than it did.
         """
-        if self.found is not None or self.info["state"] == "live":
+        if self.place is not None or self.info["state"] == "live":
             await super().examine()
         else:
             await self._examine_each()
-        is_live = self.info["state"] == "live"
-        self.examine_s = EXAMINE_S if is_live else min(MAX_PAUSE_S, self.examine_s * 1.5)
+        if self.info["state"] != "live":
+            self.examine_s = min(MAX_PAUSE_S, self.examine_s * 1.5)
+        else:
+            is_waiting = self._identified is None and self._idle_since_s < inf
+            self.examine_s = IDLE_S if is_waiting else EXAMINE_S
+
+    async def examine_once(self) -> None:
+        """Bring it up to date for who asks once: wait until an idle cluster says which it is."""
+        await self.examine()
+        if self.info["state"] == "live" and not self.info["scheduler"]["id"]:
+            await asyncio.sleep(IDLE_S)
+            await self.examine()
 
     async def _examine_each(self) -> None:
         try:
@@ -214,7 +216,7 @@ class StockDashboard(Dashboard):
         """Tell whether that is the port for Dask's own messages, which logs an error about HTTP."""
         try:
             await self.verify()
-            return self.address.scheme == "http" and await greets(self.address)
+            return self.address.scheme == "http" and await speaks_first(self.address)
         except (OSError, ProcessError):
             return False
 
@@ -242,7 +244,7 @@ class StockDashboard(Dashboard):
         """Say what a scheduler inside a kernel does that gives no answer though it lives."""
         if isinstance(error, UpstreamTimeoutError) and self.info["kernel_id"]:
             return HOLDING
-        if isinstance(error, ProcessError) and self.found is not None:
+        if isinstance(error, ProcessError) and self.place is not None:
             return f"{self.name} {error}."
         return super().failure(error)
 
@@ -256,16 +258,35 @@ class StockDashboard(Dashboard):
         if not plots:
             raise MessageError("it has no plots")
         self.info = {**self.info, "plots": plots}
-        now_s = asyncio.get_running_loop().time()
-        if now_s >= self._workers_due_s or self.info["state"] != "live":
-            try:
-                await self._ask_workers()
-            except (UpstreamError, MessageError) as error:  # all else works without
-                LOG.info("%s is shown without its workers: %s.", self.name, error)
-            n_workers = (self.info["summary"] or NO_SUMMARY)["workers"]
-            self._workers_due_s = now_s + max(EXAMINE_S, n_workers * WORKERS_S_EACH)
+        if self.info["state"] != "live":  # it may have been started anew
+            self._identified, self._idle_since_s, self._counts_due_s = None, inf, 0.0
+        try:
+            await self._ask_counts()
+        except (UpstreamError, MessageError) as error:  # all else works without
+            LOG.info("%s is shown without its workers: %s.", self.name, error)
         self.is_suspect = False
         self.set_state("live")
+
+    async def _ask_counts(self) -> None:
+        """Learn how large its cluster is and, while that is idle, which."""
+        now_s = asyncio.get_running_loop().time()
+        if self.named is not None or now_s < self._counts_due_s:
+            return
+        counts = check(await self._get(COUNTS), StockCounts)
+        self._counts_due_s = now_s + counts["tasks"] * COUNTS_S_EACH
+        workers, is_idle = counts["workers"], counts["processing"] == 0
+        self._idle_since_s = min(self._idle_since_s, now_s) if is_idle else inf
+        size = workers, counts["cores"]
+        is_safe = workers == 0 or now_s - self._idle_since_s >= max(IDLE_S, workers * IDLE_S_EACH)
+        if is_safe and size != self._identified:
+            identity = check(await self._get(IDENTITY), StockIdentity)
+            self._memory_limit, self._identified = identity.get("total_memory"), size
+            scheduler = SchedulerInfo(id=identity["id"], address=identity["address"])
+            self.info = {**self.info, "scheduler": scheduler}
+        summary = Summary(workers=workers, threads=counts["cores"])
+        if self._memory_limit is not None and size == self._identified:
+            summary["memory_limit"] = self._memory_limit
+        self.info = {**self.info, "summary": summary}
 
     async def _find_prefix(self) -> bool:
         """Learn a prefix that nobody has named."""
@@ -288,65 +309,31 @@ class StockDashboard(Dashboard):
         """Return where the root leads to: that of a dashboard to its status page."""
         return str((await self._fetch("/", "text/html"))[1].get("Location", ""))
 
-    async def _ask_workers(self) -> None:
-        page = (await self._read(WORKERS_PAGE, "text/html")).decode(errors="replace")
-        scheduler, workers = _SCHEDULER.search(page), _WORKERS.findall(page)
-        if scheduler is None or len(workers) != page.count('href="../worker/'):
-            self.info = {**self.info, "summary": None}  # another template: nothing instead of half
-            raise MessageError(f"its {WORKERS_PAGE} is of a version that is not known")
-        known = self.info["scheduler"]
-        scheduler_id = known["id"] if known["address"] == scheduler[1] else ""
-        names, threads, memory, limits, processing = zip(*workers, strict=True) if workers else NONE
-        self.info = {
-            **self.info,
-            "scheduler": {"id": scheduler_id, "address": scheduler[1]},
-            "summary": {
-                "workers": len(workers),
-                "threads": sum(map(int, threads)),
-                # None where one worker has none, as in our own summary.
-                "memory_limit": 0 if {"0", "None"} & {*limits} else sum(map(int, limits)),
-                "memory": sum(map(int, memory)),
-            },
-        }
-        named = (scheduler[1], *names)
-        self.named_ports = frozenset(int(one[1]) for one in map(_PORT.search, named) if one)
-        was_idle, self._is_idle = self._is_idle, not any(map(int, processing))
-        if scheduler_id:
-            return
-        if self.found is not None:
-            self.ports = await asyncio.to_thread(self.found.listening_ports)
-        elif (was_idle and self._is_idle) or not workers:
-            identity = check(await self._get("/json/identity.json"), SchedulerInfo)
-            self.info = {**self.info, "scheduler": identity}
 
-    def scheduler_among(self, ids: Mapping[str, str]) -> str:
-        """Return its scheduler's id; of some by their addresses that in its process; else ''."""
-        if known := self.info["scheduler"]["id"]:
-            return known
-        for address, scheduler_id in ids.items():
-            host, _, port = address.rpartition("://")[2].rpartition(":")
-            is_inside = port.isdecimal() and int(port) in self.ports and is_own_host(host)
-            if is_inside or (self.found and address == self.info["scheduler"]["address"]):
-                return scheduler_id
-        return ""
-
-
-NO_SUMMARY: Final[Summary] = {"workers": 0, "threads": 0, "memory_limit": 0, "memory": 0}
+@functools.cache
+def _texts() -> Mapping[str, Mapping[str, str]]:
+    """Return what is said of each known plot, by name, in the order of lists."""
+    return tomllib.loads(Path(__file__).with_name("stockplots.toml").read_text(encoding="utf-8"))
 
 
 def plots_of_index(index: object) -> list[PlotInfo]:
     """Turn a stock dashboard's ``individual-plots.json`` into plots; empty if it is not one."""
-    plots: list[PlotInfo] = []
+    plots: dict[str, PlotInfo] = {}
     for title, route in list(index.items())[:MAX_ROWS] if isinstance(index, dict) else ():
         if match := _ROUTE.fullmatch(str(route)):
-            group = next((name for name, words in _GROUPS if words.search(match[2])), "Scheduler")
-            short = title.removeprefix("Individual ")[:100]
-            plots.append(PlotInfo(name=match[2], title=short, group=group, description=""))
-            plots[-1]["route"] = match[1]
-    return sorted(plots, key=lambda plot: plot["name"])
+            texts = _texts().get(name := match[2], {})
+            plots[name] = PlotInfo(
+                name=name,
+                title=texts.get("title", title.removeprefix("Individual ")[:100]),
+                group=texts.get("group", "Scheduler"),
+                description=texts.get("description", ""),
+                route=match[1],
+            )
+    known = [name for name in _texts() if name in plots]
+    return [plots[name] for name in (*known, *sorted(plots.keys() - known))]
 
 
-class Keeper:
+class AddressStore:
     """Keeps the addresses that were added by hand in a file of the user's own.
 
     Several Jupyter servers share it; each change reads it again.
@@ -389,11 +376,11 @@ class Keeper:
         urls = [*(one for one in kept if one != url), *([url] if is_kept else [])][-MAX_ROWS:]
         content: KeptAddresses = {"schema": 1, "addresses": urls}
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        half = self.path.with_name(f"{self.path.name}.{secrets.token_hex(8)}")
-        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        # Made with mode 0600.
+        with NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
+            half = Path(file.name)
         try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(content, file)
+            half.write_text(json.dumps(content), encoding="utf-8")
             half.replace(self.path)
         finally:
             half.unlink(missing_ok=True)

@@ -13,7 +13,6 @@ import { TokenIDs } from '../tokens';
 import type { IChannelDashboard, KernelChannels } from './channel';
 import { listAfter, type IDashboard } from './protocol';
 import type { Server } from './server';
-import { described } from './stockplots';
 
 /** A dashboard with what this page knows about it. */
 export interface IKnownDashboard extends IDashboard, Partial<Pick<IChannelDashboard, 'channel'>> {
@@ -197,7 +196,7 @@ export class DashboardsModel {
       const owner = clusters.includes(one) ? one.id : one.shown_with;
       const name = names[clusters.findIndex(({ id }) => id === owner)] ?? one.name;
       return {
-        ...(one.kind === 'stock' ? { ...one, plots: described(one.plots) } : one),
+        ...one,
         shownName: owner === one.id ? name : this._server.trans.__('Dask’s dashboard of %1', name),
         notebook: this._notebookOf(one)
       };

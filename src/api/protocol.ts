@@ -76,12 +76,12 @@ export type IPlot = Guarded<typeof plot>;
 const summary = shape(
   {
     workers: number,
-    threads: number,
-    memory_limit: number,
-    memory: number
+    threads: number
   },
-  // Dask's own dashboard has none: its scheduler would visit every task to count them.
+  // Dask's own dashboard tells none of these, and its limit only once its cluster was idle.
   {
+    memory_limit: number,
+    memory: number,
     tasks: shape({ total: number, done: number, erred: number, processing: number }, {}),
     // How many workers died of late, a sentence on the last one, and when, in s since the epoch.
     losses: shape({ workers: number, text, time: number }, {})

@@ -384,9 +384,9 @@ function summaryText(summary: ISummary | null | undefined, trans: TranslationBun
   return [
     trans._n('%2 worker', '%2 workers', workers, count(workers)),
     trans._n('%2 thread', '%2 threads', threads, count(threads)),
-    limit > 0
+    limit
       ? size(limit, 'B', true).replace(/\.0+ /, ' ')
-      : workers > 0 && trans.__('no memory limit')
+      : limit === 0 && workers > 0 && trans.__('no memory limit')
   ]
     .filter(Boolean)
     .join(' · ');

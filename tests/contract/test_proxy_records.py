@@ -54,10 +54,13 @@ def test_plots_are_accepted_with_their_keywords_and_without_their_help() -> None
     assert all("keywords" in plot and "help" not in plot for plot in plots)
 
 
-def test_stock_index_becomes_plots_with_our_names() -> None:
+def test_stock_index_becomes_plots_with_our_words_the_usual_first() -> None:
     index = json.loads((FIXTURES / "http" / "individual-plots.json").read_text())
-    assert {plot["name"]: plot["route"] for plot in plots_of_index(index)} == {
-        "task-stream": "individual-task-stream",
-        "progress": "individual-progress",
-        "workers-memory": "individual-workers-memory",
-    }
+    plots = plots_of_index({**index, "Individual New Thing": "/individual-new-thing"})
+    assert [(plot["title"], plot["group"], plot["route"]) for plot in plots] == [
+        ("Task Stream", "Tasks", "individual-task-stream"),
+        ("Progress", "Tasks", "individual-progress"),
+        ("Workers Memory", "Workers", "individual-workers-memory"),
+        ("New Thing", "Scheduler", "individual-new-thing"),
+    ]
+    assert [bool(plot["description"]) for plot in plots] == [True, True, True, False]

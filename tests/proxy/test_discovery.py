@@ -1,131 +1,198 @@
-"""Records that must not be believed, found by a real scan next to a good one."""
+"""Stock dashboards that are found by themselves: real schedulers, kernels and other programs."""
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import os
-from collections.abc import Callable
+import select
+import shutil
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from distributed import Client as DaskClient
+from jupyter_client.asynchronous.client import AsyncKernelClient
 
-from dask_diag_lab.proxy.discovery import Discovery, find_process, read_record
-from dask_diag_lab.proxy.messages import MessageError, loopback_address
-from dask_diag_lab.proxy.sockets import ProcessError, check_owner
-from tests.proxy.backends import FIXTURES, Backend
+from dask_diag_lab.proxy.extension import DaskDiagLab
+from dask_diag_lab.proxy.sockets import Listener
+from tests.proxy.backends import PROGRAMS, Backend, Program, StockScheduler
+from tests.proxy.client import Client, Listing
 
-LOG = logging.getLogger("test.records")
+CLUSTER = """
+import dask
+from distributed import Client, LocalCluster
+dask.config.set({{"diag-lab.auto-attach": {is_ours}}})
+cluster = LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0", {more})
+client = Client(cluster)
+"""
+# The scheduler has no moment without news of tasks.
+COMPUTE = """
+def story(i):
+    return i
+while True:
+    client.gather(client.map(story, range(20), pure=False))
+"""
 
 
 @pytest.fixture
-def discovery(jp_runtime_dir: Path) -> Discovery:
-    return Discovery(jp_runtime_dir, LOG)
+def settings() -> dict[str, object]:
+    return {}
 
 
-def scanned(discovery: Discovery) -> list[str]:
-    return [announcement.record["id"] for announcement in discovery.scan()]
+def of(address: str, found: Listing) -> dict[str, Any]:  # Any: JSON
+    """Return the stock dashboard of a scheduler, once it has said how it is."""
+    stock = (one for one in found if one["kind"] == "stock" and one["state"] == "live")
+    return next((one for one in stock if one["scheduler"]["address"] == address), {})
 
 
-def test_bad_records_are_each_reported_once_and_harm_no_other(
-    discovery: Discovery, announced: Backend, caplog: pytest.LogCaptureFixture
+async def test_is_listed_and_gone_with_its_process(client: Client) -> None:
+    async with client.events() as events:
+        await events.until(lambda _: True)
+        with StockScheduler(2) as scheduler:
+            found = await events.until(lambda found: of(scheduler.address, found))
+            dashboard = of(scheduler.address, found)
+        await events.until(lambda found: not of(scheduler.address, found))
+    assert (dashboard["name"], dashboard["state"]) == (f"127.0.0.1:{scheduler.port}", "live")
+    assert (dashboard["kernel_id"], dashboard["is_removable"]) == (None, False)
+    assert dashboard["summary"] == {"workers": 2, "threads": 4, "memory_limit": 2 * 10**9}
+    assert len(dashboard["plots"]) > 20
+    assert "shown_with" not in dashboard
+
+
+async def test_list_waits_for_no_program_that_does_not_answer(
+    client: Client, announced: Backend
 ) -> None:
-    paths = []
-    for fixture in FIXTURES.glob("runtime_record/bad*.json"):
-        paths.append(discovery.folder / f"dask-diag-lab-{fixture.stem}.json")
-        paths[-1].write_text(fixture.read_text())
-        paths[-1].chmod(0o600)
-    with caplog.at_level(logging.INFO):
-        assert scanned(discovery) == scanned(discovery) == [announced.id]
-    warnings = sorted(str(record.getMessage()) for record in caplog.records)
-    assert len(warnings) == len(paths) > 10
-    for path, warning in zip(sorted(paths), warnings, strict=True):
-        assert warning.startswith(f"Ignoring the runtime record {path.name}: ")
-        assert path.exists(), "only the record of a dead process may be removed"
-    assert "Zm9v" not in caplog.text
+    with StockScheduler() as scheduler, Backend(announced.folder) as holding:
+        await client.until(lambda found: any(one["plots"] for one in found))
+        for program in (scheduler, holding):
+            program.process.send_signal(signal.SIGSTOP)
+        holding.announce()
+        listed = {one["id"]: one for one in await client.dashboards()}
+        assert listed[announced.id]["plots"]
+        # Had it been waited for, it would be known not to answer.
+        assert "Waiting for the first answer" in listed[holding.id]["reason"]
 
 
-def _link(path: Path) -> None:
-    real = path.with_name("elsewhere.json")
-    path.rename(real)
-    path.symlink_to(real)
+async def test_scheduler_without_a_dashboard_loads_no_bokeh_when_it_is_asked(
+    client: Client,
+) -> None:
+    with StockScheduler(0, "", "bare") as bare:
+        with StockScheduler() as later:
+            await client.until(lambda found: of(later.address, found))
+        async with DaskClient(bare.address, asynchronous=True) as dask:
+            assert not await dask.run_on_scheduler(eval, "'bokeh' in __import__('sys').modules")
 
 
-def _pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(path, 0o600)
+async def test_found_one_that_is_added_by_hand_stays_one(
+    client: Client, stock: StockScheduler
+) -> None:
+    found = await client.until(lambda found: of(stock.address, found))
+    assert (await client.add(f"localhost:{stock.port}")).code == 201
+    assert (await client.add(f"127.0.0.1:{stock.port}")).code == 200
+    ours = [one for one in await client.dashboards() if one["scheduler"] == found["scheduler"]]
+    assert [(one["id"], one["is_removable"]) for one in ours] == [(found["id"], True)]
+    assert (await client.get("api", "dashboards", found["id"], method="DELETE")).code == 204
+    again = of(stock.address, await client.dashboards())
+    assert (again["id"], again["is_removable"]) == (found["id"], False)
+
+
+@asynccontextmanager
+async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]:
+    """Start a kernel of a notebook."""
+    manager = client.app.kernel_manager
+    assert manager is not None
+    environment = {**os.environ, "JPY_SESSION_NAME": "/home/ada/analysis.ipynb"}
+    kernel_id = await manager.start_kernel(env=environment)
+    channels: object = manager.get_kernel(kernel_id).client()
+    assert isinstance(channels, AsyncKernelClient)
+    channels.start_channels()
+    try:
+        await channels.wait_for_ready(60)
+        yield kernel_id, channels
+    finally:
+        channels.stop_channels()
+        # Jupyter's own, and not typed.
+        await manager.shutdown_kernel(kernel_id, now=True)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize(
-    ("spoil", "word"),
+    ("more", "is_ours"),
     [
-        (lambda path: path.chmod(0o640), "mode"),
-        (_link, "plain file"),
-        (_pipe, "regular file"),
-        (lambda path: path.write_text(path.read_text() + " " * 70_000), "larger than"),
-        (lambda path: path.rename(path.with_name("dask-diag-lab-0123456789abcdef.json")), "name"),
-        (lambda path: path.write_text("[" * 60_000), "not JSON"),
+        ("security=True, silence_logs=False", True),
+        ("processes=False, silence_logs=20", True),
+        ("silence_logs=False", False),
     ],
 )
-def test_spoilt_file_is_not_believed(
-    spoil: Callable[[Path], None],
-    word: str,
-    discovery: Discovery,
-    announced: Backend,
-    caplog: pytest.LogCaptureFixture,
+async def test_cluster_of_a_busy_kernel_is_found_and_nothing_is_printed(
+    client: Client, more: str, is_ours: bool
 ) -> None:
-    spoil(announced.path)
-    assert scanned(discovery) == scanned(discovery) == []
-    (warning,) = [record.getMessage() for record in caplog.records]
-    assert word in warning
-    assert announced.token not in warning
+    async with kernel(client) as (kernel_id, channels), client.events() as events:
+        code = CLUSTER.format(more=more, is_ours=is_ours)
+        await channels.execute_interactive(code, timeout=60)
+        channels.execute(COMPUTE)
+
+        def shown(found: Listing) -> list[str | None]:
+            stock = [one for one in found if one["kind"] == "stock"]
+            ours = [one for one in stock if one["kernel_id"] == kernel_id]
+            return [one.get("shown_with") for one in ours if one["name"] == "analysis.ipynb"]
+
+        def diagnostics(found: Listing) -> list[str | None]:
+            return [one["id"] for one in found if one["kind"] == "diagnostics"]
+
+        await events.until(
+            lambda found: (
+                len(diagnostics(found)) == is_ours
+                and shown(found) == (diagnostics(found) or [None])
+            )
+        )
+        await asyncio.sleep(6)  # it is asked again, and its other ports are not: it hears nothing
+        printed = []
+        while await channels.iopub_channel.msg_ready():
+            message = await channels.get_iopub_msg()
+            if message["msg_type"] in ("stream", "error"):
+                printed.append(message["content"])
+    assert printed == []
 
 
-@pytest.mark.parametrize("is_zombie", [False, True])
-def test_dead_record_is_removed(is_zombie: bool, discovery: Discovery, announced: Backend) -> None:
-    assert scanned(discovery) == [announced.id]
-    announced.process.kill()
-    os.waitid(os.P_PID, announced.pid, os.WEXITED | os.WNOWAIT)  # dead, not yet collected
-    if not is_zombie:
-        announced.kill()
-    assert scanned(discovery) == []
-    assert not announced.path.exists()
+NOBODY = pytest.param(
+    "program",
+    ("65534", "msgpack"),
+    marks=pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else"),
+)
 
 
-def test_record_of_a_reused_pid_is_removed(discovery: Discovery, backend: Backend) -> None:
-    path = backend.announce(start_ticks=backend.start_ticks - 100)
-    assert scanned(discovery) == []
-    assert not path.exists()
+ME = str(os.getuid())
 
 
-def test_process_that_listens_elsewhere_is_refused_and_its_record_kept(
-    discovery: Discovery, backend: Backend, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("program", (ME,)), ("jupyter-lab", (ME, "msgpack")), NOBODY],
+)
+async def test_what_is_no_dashboard_of_ones_own_is_not_even_connected_to(
+    name: str, arguments: tuple[str, ...], client: Client, stock: StockScheduler, tmp_path: Path
 ) -> None:
-    with Backend(backend.folder) as other:
-        path = backend.announce(url=other.url)
-        assert scanned(discovery) == scanned(discovery) == []
-    assert path.exists()
-    (warning,) = [record.getMessage() for record in caplog.records]
-    assert f"does not listen on port {other.port}" in warning
+    file = shutil.copy(PROGRAMS / "bystander.py", tmp_path / name)
+    with Program(str(file), *arguments) as program:
+        assert await client.until(lambda found: of(stock.address, found))
+        await client.dashboards()
+        assert program.process.stdout is not None
+        assert select.select([program.process.stdout], [], [], 0)[0] == []
 
 
-def test_file_and_port_of_another_user_are_refused(announced: Backend) -> None:
-    record = read_record(announced.path)
-    with pytest.raises(MessageError, match="another user"):
-        read_record(announced.path, os.getuid() + 1)
-    with pytest.raises(ProcessError, match="another user"):
-        find_process(record, os.getuid() + 1)
-    if os.getuid() != 0:  # what root has opened counts as one's own
-        with pytest.raises(ProcessError, match="another user"):
-            check_owner(loopback_address(announced.url), os.getuid() + 1)
-    check_owner(loopback_address(announced.url), os.getuid())
+async def test_idle_is_idle(
+    client: Client, stock: StockScheduler, extension: DaskDiagLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with client.events() as events:
+        await events.until(lambda found: of(stock.address, found))
+    async with asyncio.timeout(30):
+        while extension.registry.is_watching:
+            await asyncio.sleep(0.02)
 
+    def look() -> list[Listener]:
+        pytest.fail("it still looks")
 
-def test_file_that_cannot_be_read_is_no_record() -> None:
-    with pytest.raises(MessageError, match="plain file"):
-        read_record(Path("/proc/self/mem"))  # a plain file of one's own, mode 0600
-
-
-def test_records_of_other_machines_are_left_alone(discovery: Discovery, announced: Backend) -> None:
-    path = announced.announce(id="0123456789abcdef", host="another-node", pid=2**22 + 1)
-    assert scanned(discovery) == [announced.id]
-    assert path.exists()
+    monkeypatch.setattr("dask_diag_lab.proxy.discovery.listeners", look)
+    await asyncio.sleep(1.5)  # longer than between two looks: the claim is that nothing happens

@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dask_diag_lab.proxy.client import Address, RefusedError
-from dask_diag_lab.proxy.discovery import MAX_TRIES, Discovery
 from dask_diag_lab.proxy.messages import (
     Health,
     MessageError,
@@ -22,6 +21,7 @@ from dask_diag_lab.proxy.messages import (
     check_record,
 )
 from dask_diag_lab.proxy.policy import read_address
+from dask_diag_lab.proxy.records import MAX_TRIES, RecordDiscovery
 from dask_diag_lab.proxy.relay import check_request, kept_query, relayed_location
 from dask_diag_lab.proxy.stock import plots_of_index
 from tests.proxy.backends import FIXTURES, Backend
@@ -124,7 +124,7 @@ def test_junk_neither_hides_a_record_nor_slows_the_scan(
         path.write_text(json.dumps(junk) if i % 2 else "[" * 9000)
         path.chmod(0o600)
     announced.announce()  # the newest
-    discovery = Discovery(folder, logging.getLogger("test.junk"))
+    discovery = RecordDiscovery(folder, logging.getLogger("test.junk"))
     tried = 0
     while tried < 100:
         assert [one.record["id"] for one in discovery.scan()] == [announced.id]

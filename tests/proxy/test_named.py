@@ -20,14 +20,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jupyter_core.paths import jupyter_data_dir
 
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.discovery import Discovery
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from dask_diag_lab.proxy.messages import DashboardInfo
+from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.registry import Registry
-from dask_diag_lab.proxy.stock import Keeper
+from dask_diag_lab.proxy.stock import AddressStore
 from tests.proxy.backends import Program, StockScheduler
 from tests.proxy.client import Client, message
-from tests.proxy.test_finder import of
+from tests.proxy.test_discovery import of
 from tests.proxy.test_stock import added, live
 
 
@@ -45,8 +45,8 @@ def is_answered(found: Sequence[Mapping[str, Any]]) -> bool:  # Any: JSON
 
 async def after_restart(extension: DaskDiagLab) -> list[DashboardInfo]:
     """Return what the next Jupyter server makes of the same files."""
-    discovery = Discovery(Path("/nowhere"), extension.log)
-    registry = Registry(discovery, Settings(discover=False), Keeper(kept_path()), dict)
+    discovery = RecordDiscovery(Path("/nowhere"), extension.log)
+    registry = Registry(discovery, Settings(discover=False), AddressStore(kept_path()), dict)
     async with asyncio.timeout(45):
         while not is_answered(listed := (await registry.refresh())["dashboards"]):
             await asyncio.sleep(0.05)
