@@ -120,7 +120,9 @@ export class DashboardsModel {
       return;
     }
     try {
-      this._take(await this._server.dashboards(), this.feedState !== 'live', true);
+      const dashboards = await this._server.dashboards();
+      this._unopened += 1;
+      this._take(dashboards, this.feedState !== 'live', this._unopened > 1);
     } catch (error) {
       const isMissing =
         error instanceof ServerConnection.ResponseError && error.response.status === 404;
@@ -143,6 +145,7 @@ export class DashboardsModel {
       socket.onerror = () => undefined; // `close` follows
       socket.onmessage = ({ data }) => {
         clearTimeout(timer);
+        this._unopened = 0;
         try {
           const isFirst = list === null;
           list = listAfter(list, JSON.parse(String(data)));
@@ -245,6 +248,8 @@ export class DashboardsModel {
   private _tags: ReturnType<typeof tagsOf> = new Map();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
+  /** Attempts in a row that brought nothing, though the server answers: one may fail by chance. */
+  private _unopened = 0;
 }
 
 /** The service by which others see dashboards come and go. */

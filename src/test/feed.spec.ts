@@ -142,7 +142,7 @@ describe('the list of dashboards', () => {
     backend.hasSockets = false;
     listen();
     await until(() => model.all.length === 1);
-    expect(model.isAsking).toBe(true);
+    await until(() => model.isAsking);
     expect(channels.ask).toHaveBeenCalledWith([own.id]);
     channels.all = [{ ...dashboardsOf(LIVE)[0]!, channel: server.relayed('far') }];
     channels.changed.emit(undefined);
@@ -152,6 +152,17 @@ describe('the list of dashboards', () => {
     expect(model.connections).toBe(2);
     expect(model.all.map(one => one.channel)).toEqual([undefined]);
     channels.all = [];
+  });
+
+  it('does not take one failure for a closed way', async () => {
+    backend.hasSockets = false;
+    listen();
+    const asked: boolean[] = [];
+    model.changed.connect(() => asked.push(model.isAsking));
+    await until(() => model.isKnown);
+    backend.hasSockets = true;
+    await until(() => backend.sockets.clients.size === 1);
+    expect(asked).not.toContain(true);
   });
 
   it('is asked for where a proxy holds the socket open for ever', async () => {
