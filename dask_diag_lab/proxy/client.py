@@ -1,7 +1,10 @@
-"""HTTP with a dashboard, on tornado's own connection, read as fast as its reader takes it.
+"""HTTP with a dashboard: the one client of the Jupyter server's side.
 
 Connects to a pinned IP only, follows no redirect, decodes nothing. Which headers are sent is
-decided elsewhere.
+decided elsewhere. On tornado's `HTTP1Connection`, as its `AsyncHTTPClient` cannot do three things
+that a relay needs: wait for a slow reader (its callbacks are not awaited, and the whole answer
+would pile up here), give up after a silence instead of after a total time, and break off in the
+middle.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
+import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -21,9 +25,8 @@ from tornado.httputil import (
     RequestStartLine,
     ResponseStartLine,
 )
-from tornado.iostream import IOStream, StreamClosedError
+from tornado.iostream import IOStream, SSLIOStream, StreamClosedError
 from tornado.netutil import OverrideResolver, Resolver
-from tornado.tcpclient import TCPClient
 
 CONNECT_S: Final = 5.0
 
@@ -167,6 +170,7 @@ class Exchange(HTTPMessageDelegate):
     """
 
     _stream: IOStream | None = None
+    _is_connected = False
     _refusal: RefusedError | None = None
     _is_whole = False
 
@@ -192,10 +196,7 @@ class Exchange(HTTPMessageDelegate):
             lines["Content-Length"] = str(len(body))
         try:
             async with asyncio.timeout(self._silence_s) as self._silence:
-                self._stream = await TCPClient(address.resolver).connect(
-                    address.host, address.port, ssl_options=address.tls, timeout=CONNECT_S
-                )
-                connection = HTTP1Connection(self._stream, True, _PARAMETERS)
+                connection = HTTP1Connection(await self._connect(), True, _PARAMETERS)
                 await connection.write_headers(RequestStartLine(method, path, ""), lines, body)
                 connection.finish()
                 await connection.read_response(self)
@@ -208,8 +209,18 @@ class Exchange(HTTPMessageDelegate):
         finally:
             self.close()
         if not self._is_whole:
-            reason = "broke off its answer" if self._stream else "cannot be reached"
+            reason = "broke off its answer" if self._is_connected else "cannot be reached"
             raise self._refusal or UpstreamError(reason)
+
+    async def _connect(self) -> IOStream:
+        # Not by tornado's TCPClient: it leaves a socket open when it is given up while it connects.
+        address, tls = self._address, self._address.tls
+        plain = socket.socket(socket.AF_INET6 if ":" in address.ip else socket.AF_INET)
+        self._stream = SSLIOStream(plain, ssl_options=tls) if tls else IOStream(plain)
+        async with asyncio.timeout(CONNECT_S):
+            await self._stream.connect((address.ip, address.port), address.host)
+        self._is_connected = True
+        return self._stream
 
     def close(self) -> None:
         """Break off what still runs. Closing twice is harmless."""

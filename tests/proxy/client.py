@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -26,6 +27,25 @@ T = TypeVar("T")
 def message(answer: HTTPResponse) -> str:
     """Return the sentence of an error."""
     return str(json.loads(answer.body)["message"])
+
+
+@asynccontextmanager
+async def served(
+    handle: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]], port: int = 0
+) -> AsyncIterator[int]:
+    """Serve on a port of this machine; in the end no connection is left open."""
+    tasks: set[asyncio.Task[object] | None] = set()
+
+    async def handle_and_close(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tasks.add(asyncio.current_task())
+        await handle(reader, writer)
+        writer.close()
+        with contextlib.suppress(OSError):  # the other side was first
+            await writer.wait_closed()
+
+    async with await asyncio.start_server(handle_and_close, "127.0.0.1", port) as server:
+        yield server.sockets[0].getsockname()[1]
+        await asyncio.gather(*filter(None, tasks))
 
 
 class Events:

@@ -12,7 +12,7 @@ from tornado.httpclient import HTTPResponse
 from tornado.simple_httpclient import HTTPStreamClosedError
 
 from tests.proxy.backends import Backend
-from tests.proxy.client import Client, message
+from tests.proxy.client import Client, message, served
 
 
 def seen(answer: HTTPResponse) -> dict[str, Any]:  # Any: JSON
@@ -120,11 +120,10 @@ async def test_later_program_on_the_port_gets_nothing(client: Client, announced:
     announced.kill()
     got: list[bytes] = []
 
-    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def listen(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         got.append(await reader.read(100))
-        writer.close()
 
-    async with await asyncio.start_server(listen, "127.0.0.1", announced.port):
+    async with served(listen, announced.port):
         answer = await client.relayed(announced, "health")
         assert answer.code == 404
         assert "Run the cell that makes the client again." in message(answer)
@@ -190,3 +189,4 @@ class TestTimeouts:
         assert answer.startswith(b"HTTP/1.1 200 OK")
         assert not answer.endswith(b"0\r\n\r\n"), "that is the end of a whole answer"
         writer.close()
+        await writer.wait_closed()

@@ -21,7 +21,7 @@ from tornado.websocket import WebSocketClientConnection
 from dask_diag_lab.proxy.policy import is_allowed
 from dask_diag_lab.proxy.relay import KEY_DAYS, KEY_NAME
 from tests.proxy.backends import Backend, StockScheduler
-from tests.proxy.client import Client, message
+from tests.proxy.client import Client, message, served
 
 
 async def added(client: Client, stock: StockScheduler) -> dict[str, Any]:  # Any: JSON
@@ -256,10 +256,8 @@ async def test_what_is_no_dashboard_is_refused(answer: bytes, client: Client) ->
         with contextlib.suppress(asyncio.IncompleteReadError):  # who waits for a greeting only
             await reader.readuntil(b"\r\n\r\n")
             writer.write(answer)
-        writer.close()
 
-    async with await asyncio.start_server(respond, "127.0.0.1", 0) as server:
-        port = server.sockets[0].getsockname()[1]
+    async with served(respond) as port:
         refused = await client.add(f"127.0.0.1:{port}")
     assert refused.code == 502
     assert f"127.0.0.1:{port}" in message(refused)
