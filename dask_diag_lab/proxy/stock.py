@@ -274,7 +274,10 @@ class StockDashboard(Dashboard):
             return
         counts = check(await self._get(COUNTS), StockCounts)
         self._counts_due_s = now_s + counts["tasks"] * COUNTS_S_EACH
-        workers, is_idle = counts["workers"], counts["processing"] == 0
+        # Tasks that come in bursts can look idle each time; a notebook is to hear nothing of us.
+        is_in_kernel = self.place is not None and self.place.kernel_id is not None
+        is_idle = counts["processing"] == 0 and not is_in_kernel
+        workers = counts["workers"]
         self._idle_since_s = min(self._idle_since_s, now_s) if is_idle else inf
         size = workers, counts["cores"]
         is_safe = workers == 0 or now_s - self._idle_since_s >= max(IDLE_S, workers * IDLE_S_EACH)
