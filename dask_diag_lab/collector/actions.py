@@ -43,9 +43,10 @@ DETAILS: Final = (
     "stimulus_id",
 )
 """Of a worker's message on a task that failed, or that has metadata: what `distributed` keeps."""
-MAX_DETAILS: Final = 50
-"""Tasks of each chunk that have them: failures beyond that are told by their rows alone."""
 MAX_DETAIL_BYTES: Final = 16_384
+MAX_CHUNK_DETAIL_BYTES: Final = 131_072
+"""Of all tasks of a chunk: the two million rows of a store have 64 MB of them at most. What is
+beyond that is told by its rows alone."""
 FINISHED: Final = "task-finished-"
 
 Moments = tuple[float, float]
@@ -94,7 +95,16 @@ class Clocks:
 class _Chunk:
     """Consecutive rows of whole tasks, and these tasks' keys; sizes are in bytes."""
 
-    __slots__ = ("details", "first_row", "first_task", "keys", "rows", "size", "used")
+    __slots__ = (
+        "detail_bytes",
+        "details",
+        "first_row",
+        "first_task",
+        "keys",
+        "rows",
+        "size",
+        "used",
+    )
 
     def __init__(self, first_row: int, first_task: int, n_rows: int) -> None:
         self.first_row = first_row
@@ -104,6 +114,7 @@ class _Chunk:
         self.used = 0
         self.keys: list[Any] = []  # any hashable
         self.details: list[tuple[int, bytes]] = []
+        self.detail_bytes = 0
 
 
 class ActionLog:
@@ -303,8 +314,11 @@ class ActionLog:
             packed = msgpack.packb(details)
         except (TypeError, ValueError, OverflowError):  # objects of the user
             return
-        if len(packed) <= MAX_DETAIL_BYTES and len(self._chunk.details) < MAX_DETAILS:
-            self._chunk.details.append((task, packed))
+        chunk = self._chunk
+        total = chunk.detail_bytes + len(packed)
+        if len(packed) <= MAX_DETAIL_BYTES and total <= MAX_CHUNK_DETAIL_BYTES:
+            chunk.details.append((task, packed))
+            chunk.detail_bytes = total
 
     def _name(self, prefix: str) -> int:
         string = self._strings.add(prefix)

@@ -74,6 +74,8 @@ class Deaths:
         status = message.get("status")
         if status == "paused":
             self._events.add(wall_clock(), "worker-paused", worker=address)
+        elif status == "running" and message.get("prev-status") == "closing_gracefully":
+            self._foreseen.pop(address, None)  # a retirement that was given up
         elif status == "running" and message.get("prev-status") == "paused":
             self._events.add(wall_clock(), "worker-resumed", worker=address)
         elif status in {"closing", "closing_gracefully"}:

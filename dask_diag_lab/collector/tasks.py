@@ -210,6 +210,8 @@ class TaskTables:
         name = group.name
         if name not in self.groups and len(self.groups) >= self._max_groups:
             self.n_dropped += is_ended or bool(self._ended)
+            if is_ended:
+                self._forget(name)
             if is_ended or not self._ended:
                 return
             self._forget(next(iter(self._ended)))

@@ -26,6 +26,16 @@ def wait_for(path: str, x: object = None) -> object:
     return x
 
 
+async def test_a_worker_that_dies_after_a_retirement_was_given_up_was_killed() -> None:
+    async with cluster() as (s, (w,), _), feeding(s.address) as (_, seen):
+        await until(lambda: seen.batches)
+        for number, status in enumerate(("closing_gracefully", "running")):
+            s.handle_worker_status_change(status, w.address, f"test-{number}")
+        await s.remove_worker(w.address, stimulus_id=LOST_CONNECTION)
+        (event,) = await until(lambda: seen.happened("worker-killed"))
+        assert event["cause"] == "the connection was lost"
+
+
 @pytest.mark.parametrize(
     ("stimulus", "is_expected", "lost"),
     [

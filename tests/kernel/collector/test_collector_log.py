@@ -63,6 +63,17 @@ def test_a_task_whose_actions_cannot_be_read_is_skipped_and_counted(bad: dict[st
     assert (log.skipped, log.total) == (1, 2)
 
 
+def test_details_of_many_tasks_are_bounded_in_bytes() -> None:
+    log = ActionLog(Strings())
+    for size in (100, 20_000, *[10_000] * 200):
+        log.add("k", "p", "w", OK, {"startstops": [action()], "metadata": "x" * size})
+    answer, _ = log.since(0, 0)
+    sizes = [len(packed) for _, packed in answer["details"]]
+    assert len(answer["keys"]) == 202
+    assert max(sizes) < 16_384
+    assert 100_000 < sum(sizes) <= 131_072
+
+
 def test_names_without_end_leave_room_for_workers_and_are_counted() -> None:
     strings = Strings(limit=10)
     log = filled(30, limit=1000, strings=strings)
