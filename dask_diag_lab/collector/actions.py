@@ -73,7 +73,7 @@ class Clocks:
     def __init__(self) -> None:
         self._behind: dict[str, deque[float]] = {}
 
-    def heard(self, worker: str, time_delay: float) -> None:
+    def observe(self, worker: str, time_delay: float) -> None:
         """Take ``WorkerState.time_delay``: the difference of the clocks and what a heartbeat took.
 
         The smallest one of the last minutes is the nearest to the difference alone.

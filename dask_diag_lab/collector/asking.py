@@ -118,7 +118,7 @@ def task_handler(scheduler: Scheduler, log: ActionLog) -> Callable[..., dict[str
     def dask_diag_lab_task(key: str) -> dict[str, Any]:
         try:
             ts = _find(scheduler, key)
-            return {"task": None if ts is None else _tell(scheduler, ts, log)}
+            return {"task": None if ts is None else _describe_task(scheduler, ts, log)}
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             return {"error": f"{type(error).__name__}: {error}"[:1000]}
 
@@ -138,7 +138,7 @@ def _find(scheduler: Scheduler, text: str) -> TaskState | None:
     return next((ts for key, ts in newest if key_text(key) == text), None)
 
 
-def _tell(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]:
+def _describe_task(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]:
     sets = {
         "dependencies": ts.dependencies,
         "dependents": ts.dependents,

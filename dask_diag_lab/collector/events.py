@@ -1,20 +1,25 @@
-"""What happened to the cluster, in order, bounded; many small graphs or moves are one event.
+"""What happened to the cluster, in order, and what failed tasks raised; both bounded.
 
-When the workers and clients of now came is taken from `distributed`'s own log.
+Many small graphs or moves are one event. Errors are kept beyond `distributed`'s own list, which a
+restart empties. Must not visit single tasks.
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.collector.strings import key_text
-from dask_diag_lab.collector.wire import Answer, log_since, whole
+from dask.utils import key_split
+
+from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text, plain
+from dask_diag_lab.collector.wire import Answer, Row, log_since, whole
 from dask_diag_lab.schema.tables import EVENTS
 
 if TYPE_CHECKING:
-    from distributed.scheduler import Scheduler
+    from distributed.scheduler import ErredTask, Scheduler
 
 MAX_MERGED: Final = 1_000
 """Clients, or prefixes and workers, whose graphs and failures are counted between two pulls."""
@@ -95,3 +100,111 @@ def recall(scheduler: Scheduler, events: EventLog) -> None:
             came[client] = time, "client-added", {"client": client}
     for time, kind, detail in sorted(came.values(), key=lambda event: event[0]):
         events.add(time, kind, **detail)
+
+
+MAX_KINDS: Final = 100
+MAX_ERRORS: Final = 100
+"""Tasks of one kind that are listed: the last ones."""
+
+MAX_EXCEPTION: Final = 2_000
+MAX_TRACEBACK: Final = 8_000
+"""Characters; the end of a traceback says most."""
+
+MAX_WORKERS: Final = 100
+"""Workers named of one failed task."""
+
+KILLED_ERROR: Final = "KilledWorker: the worker died while it ran the task, once too often"
+"""`distributed` gives this one no text; where its workers were seen to die, `note` has why."""
+
+_FRAME: Final = '\n  File "'
+"""A line of a traceback begins so where it tells of a frame; lines of code are indented more."""
+
+_QUOTED_OR_NUMBER: Final = re.compile(r"""(?<![\w(])(?:'[^']*'|"[^"]*")(?!\w)|\d+""")
+"""A quote after a bracket begins the whole text of the exception, as its ``repr`` has it."""
+
+
+def error_kind(text: str, traceback: str) -> str:
+    """Return the same for errors that differ in no more than what they say of one case."""
+    begin = f"\n{traceback}".rfind(_FRAME)
+    if begin < 0:
+        return _QUOTED_OR_NUMBER.sub("…", text)[:MAX_TEXT]
+    frame = traceback[begin:].partition("\n")[0].strip()
+    kind = text.partition("(")[0]
+    # An exception may have a ``repr`` of its own, which need not begin with the type.
+    return (f"{kind}, {frame}" if kind.isidentifier() else frame)[:MAX_TEXT]
+
+
+class _Kind:
+    """Errors of one prefix that are alike but for their texts, which may be one a task."""
+
+    def __init__(self, first: float) -> None:
+        self.first = first
+        self.n_failures = self.n_attempts = 0  # the latter among the former
+        self.rows: deque[Row] = deque(maxlen=MAX_ERRORS)
+
+
+class Errors:
+    """Errors since the start, and before that those that `distributed` still lists.
+
+    Tasks that erred only because of another one are left out: that one says what happened.
+
+    Attributes
+    ----------
+    n_dropped : int
+        Tasks that failed with kinds of errors of which nothing is kept any more.
+    """
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
+        self._kinds: dict[tuple[str, str], _Kind] = {}  # the one that came last is the last
+        self.n_dropped = 0
+        for erred in reversed(scheduler.erred_tasks):
+            ts = scheduler.tasks.get(erred.key)
+            self._add(erred, ts.group.prefix.name if ts is not None else key_split(erred.key))
+
+    def note(self, key: Any, prefix: str, killed: str = KILLED_ERROR) -> None:  # any hashable
+        """Take over what `distributed` has just listed of a task that erred."""
+        newest = self._scheduler.erred_tasks
+        if newest and newest[0].key == key:  # its list may have been set to length 0
+            self._add(newest[0], prefix, killed)
+
+    def _add(self, erred: ErredTask, prefix: str, killed: str = KILLED_ERROR) -> None:
+        if erred.exception_text or erred.erred_on:
+            workers = sorted(map(str, erred.erred_on))
+            text = erred.exception_text or killed
+            self.add(erred.key, prefix, float(erred.timestamp), workers, text, erred.traceback_text)
+
+    def add(
+        self,
+        key: Any,  # any hashable
+        prefix: str,
+        time: float,
+        workers: list[str],
+        text: object,
+        traceback: object,
+        *,
+        is_attempt: bool = False,
+    ) -> None:
+        """Keep what a task raised, which is run again where that was an attempt."""
+        text, traceback = cut(plain(text or ""), MAX_EXCEPTION), plain(traceback or "")
+        name = prefix, error_kind(text, traceback)
+        kind = self._kinds[name] = self._kinds.pop(name) if name in self._kinds else _Kind(time)
+        if len(traceback) > MAX_TRACEBACK:
+            traceback = f"… ({len(traceback)} characters)\n{traceback[-MAX_TRACEBACK:]}"
+        places = tuple(workers[:MAX_WORKERS])
+        kind.rows.append(
+            (key_text(key), key_text(prefix), time, places, text, traceback, is_attempt)
+        )
+        kind.n_failures += 1
+        kind.n_attempts += is_attempt
+        if len(self._kinds) > MAX_KINDS:
+            self.n_dropped += self._kinds.pop(next(iter(self._kinds))).n_failures
+
+    def rows(self) -> list[Row]:
+        """Return rows of the extra ``errors``, newest last."""
+        rows = [
+            (*row, name, kind.n_failures, kind.n_attempts, kind.first)
+            for (_, name), kind in self._kinds.items()
+            for row in kind.rows
+        ]
+        return sorted(rows, key=itemgetter(2))

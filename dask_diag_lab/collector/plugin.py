@@ -32,15 +32,13 @@ from dask_diag_lab.collector.actions import (
     Clocks,
 )
 from dask_diag_lab.collector.asking import ask_handler, task_handler
-from dask_diag_lab.collector.deaths import Deaths
-from dask_diag_lab.collector.errors import Errors
-from dask_diag_lab.collector.events import EventLog, recall
+from dask_diag_lab.collector.events import Errors, EventLog, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.collector.wire import LARGEST, Answer, WholeTable, log_since, whole
-from dask_diag_lab.collector.workers import RunningTasks, WorkerTable
+from dask_diag_lab.collector.workers import RunningTasks, WorkerLossTracker, WorkerTable
 from dask_diag_lab.schema.tables import (
     EXTRA_NAMES,
     GRAPH,
@@ -174,7 +172,7 @@ class Collector(SchedulerPlugin):
         self._shuffles = Shuffles(scheduler)
         self._errors = Errors(scheduler)
         self._extras = Extras(scheduler, counts, self._shuffles, self._errors.rows)
-        self._deaths = Deaths(scheduler, self._log, self._events)
+        self._losses = WorkerLossTracker(scheduler, self._log, self._events)
         self._workers = WorkerTable(scheduler, clocks)
         self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings).rows)
         self._tables: dict[str, Callable[[int], Answer]] = {
@@ -193,7 +191,7 @@ class Collector(SchedulerPlugin):
         self._tasks = scheduler.tasks
         self._pending, self._moments = self._log.pending, self._log.moments
         self._touch = self._counts.touched.add
-        self._left = self._counts.left
+        self._released_bytes = self._counts.released_bytes
         self._forgotten = self._counts.forgotten
         self._graph_id, self._graph_at = "", nan
 
@@ -232,7 +230,7 @@ class Collector(SchedulerPlugin):
                 is_assigned = finish == "processing"
                 self._moments[key] = ready, now if is_assigned else nan
                 if is_assigned and ts.nbytes >= 0:  # computed again: see `TaskTables`
-                    self._left[group] -= ts.nbytes
+                    self._released_bytes[group] -= ts.nbytes
             elif finish == "memory" and start == "processing":
                 moments = self._moments.pop(key, NEVER)
                 ended = key, group.prefix.name, message["worker"], OK, message, moments
@@ -247,7 +245,7 @@ class Collector(SchedulerPlugin):
     def _changed(self, ts: TaskState, start: str, finish: str, message: Mapping[str, Any]) -> None:
         """Note a change by which a task is neither ready nor done."""
         if start == "memory" or (start == "processing" and ts.nbytes >= 0):
-            self._left[ts.group] += ts.nbytes
+            self._released_bytes[ts.group] += ts.nbytes
         if finish == "forgotten":
             self._forgotten(ts, message["stimulus_id"])
         elif finish == "erred":
@@ -304,11 +302,11 @@ class Collector(SchedulerPlugin):
     @_safely
     def log_event(self, topic: str, msg: Any) -> None:  # `distributed`'s events are of any type
         try:
-            self._hear(topic, msg)
+            self._on_event(topic, msg)
         except (AttributeError, KeyError, TypeError, ValueError):
             return  # any client may log what it likes under any name
 
-    def _hear(self, topic: str, msg: Any) -> None:  # as `log_event`
+    def _on_event(self, topic: str, msg: Any) -> None:  # as `log_event`
         if topic == "stealing":
             if isinstance(msg, tuple) and msg[:1] == ("confirm",):  # a task has been moved
                 self._events.add_move(wall_clock())
@@ -317,14 +315,14 @@ class Collector(SchedulerPlugin):
             return
         action = msg.get("action")
         if topic == "worker-restart-memory":
-            self._deaths.over_memory(str(msg.get("worker")))
+            self._losses.over_memory(str(msg.get("worker")))
         elif action == "remove-worker" and topic == "all":
-            self._deaths.removed(msg)
+            self._losses.removed(msg)
         elif action == "retire-workers" and topic == "all":
             n_retired = len(msg.get("retired") or ())
             self._events.add(wall_clock(), "workers-retired", count=n_retired)
         elif action == "worker-status-change":
-            self._deaths.status_changed(topic, msg)
+            self._losses.status_changed(topic, msg)
         elif action == "update-graph" and topic in self._scheduler.clients:
             # Without those that the scheduler had already; None of a graph that was cancelled.
             n_tasks = (msg.get("metrics") or {}).get("new_tasks")
@@ -342,13 +340,13 @@ class Collector(SchedulerPlugin):
     def restart(self, scheduler: Scheduler) -> None:
         """Take the last counts of the tasks that `distributed` has just dropped."""
         self._events.add(wall_clock(), "restart")
-        self._deaths.restart()
+        self._losses.restart()
         self._counts.restart()
         self._moments.clear()
 
     @_safely
     def add_worker(self, scheduler: Scheduler, worker: str) -> None:
-        self._deaths.arrived(worker)
+        self._losses.arrived(worker)
 
     @_safely
     def add_client(self, scheduler: Scheduler, client: str) -> None:
@@ -454,7 +452,7 @@ class Collector(SchedulerPlugin):
                 "groups": self._counts.n_dropped,
                 "before": self._n_before,
                 "errors": self._errors.n_dropped,
-                "lost_runs": self._deaths.n_lost_runs,
+                "lost_runs": self._losses.n_lost_runs,
                 "skipped": self._log.skipped,
             },
         }
@@ -484,7 +482,7 @@ class Collector(SchedulerPlugin):
         prefix, worker = ts.group.prefix.name, message.get("worker")
         actions = message.get("startstops") or ()
         if worker and not actions and worker not in self._scheduler.workers:
-            why = self._deaths.gave_up(ts, worker, str(message.get("stimulus_id", "")))
+            why = self._losses.gave_up(ts, worker, str(message.get("stimulus_id", "")))
             died = f"workers died while they ran the task ({ts.suspicious}), the last"
             self._errors.note(ts.key, prefix, f"KilledWorker: {died}: {why}")
             return

@@ -48,13 +48,13 @@ class TaskTables:
     `distributed`'s ``TaskGroup.nbytes_total`` grows with each result, scattered ones included, and
     does not shrink when one is released. A task computed once more adds only what its result is
     larger than the one before: it counts as in memory meanwhile. So what is in memory is
-    ``nbytes_total`` less what `left` memory.
+    ``nbytes_total`` less `released_bytes`.
 
     Attributes
     ----------
     touched : set of TaskGroup
         Groups that changed; the transition hook adds to it.
-    left : defaultdict
+    released_bytes : defaultdict
         Bytes of each group that are in ``nbytes_total`` and not in memory; the hook adds to it.
     last_erred : tuple, optional
         Key and stimulus of the task that was erred until the last time one ceased to be.
@@ -79,7 +79,7 @@ class TaskTables:
         self._max_prefixes, self._max_groups = max_prefixes, max_groups
         self.prefixes, self.groups = NamedRows(PREFIXES), NamedRows(GROUPS)
         self.touched: set[TaskGroup] = set(scheduler.task_groups.values())
-        self.left: defaultdict[TaskGroup, int] = defaultdict(int)
+        self.released_bytes: defaultdict[TaskGroup, int] = defaultdict(int)
         self.last_erred: tuple[Any, str] | None = None  # keys are of any type
         self.n_forgotten = self.n_erred = self.n_dropped = 0
         self.failed_of_span: Counter[str] = Counter()
@@ -99,13 +99,13 @@ class TaskTables:
             # What had been released before is not known: as if its results were of one size.
             n_held = group.states["memory"]
             n += n_held + group.states["released"]
-            self.left[group] = round(group.nbytes_total * (1 - n_held / max(n, 1)))
+            self.released_bytes[group] = round(group.nbytes_total * (1 - n_held / max(n, 1)))
 
     def in_memory(self, group: TaskGroup) -> int:
         """Return the bytes of a group that are in memory, replicas not counted."""
         if not group.states["memory"]:
             return 0
-        return max(0, group.nbytes_total - self.left.get(group, 0))
+        return max(0, group.nbytes_total - self.released_bytes.get(group, 0))
 
     def forgotten(self, ts: TaskState, stimulus: str) -> None:
         """Count a task that is forgotten; the transition hook tells it."""
@@ -182,7 +182,7 @@ class TaskTables:
 
     def _put_group(self, group: TaskGroup) -> None:
         if not (group.states["memory"] or group.states["processing"]):  # computed again
-            self.left[group] = group.nbytes_total
+            self.released_bytes[group] = group.nbytes_total
         self._sizes[group] = len(group)
         work = self._work.get(group.name, Work()).plus(group)
         self._put(group, group.states, self.in_memory(group), work, is_ended=False)
@@ -191,7 +191,7 @@ class TaskTables:
         """Keep a group that is gone with what it and those before it did, if they did anything."""
         name = group.name
         self._sizes.pop(group, None)
-        self.left.pop(group, None)
+        self.released_bytes.pop(group, None)
         if self._done[name] or self._failed[name]:
             work = self._work[name] = self._work.get(name, Work()).plus(group)
             self._put(group, {}, 0, work, is_ended=True)

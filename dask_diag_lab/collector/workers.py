@@ -1,6 +1,6 @@
-"""What the scheduler knows of each worker from its heartbeats, and which tasks these named.
+"""What the scheduler knows of each worker from heartbeats, and what was lost when one ended.
 
-Must not visit tasks that no heartbeat named.
+Must not visit tasks that no heartbeat named, but those of a worker that ends.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from collections.abc import Iterator, Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.collector.actions import Clocks
+from distributed.metrics import time as wall_clock
+
+from dask_diag_lab.collector.actions import KILLED, ActionLog, Clocks
+from dask_diag_lab.collector.events import EventLog
 from dask_diag_lab.collector.strings import Strings, cut, error_text, key_text, plain
 from dask_diag_lab.collector.wire import NamedRows, Row
 from dask_diag_lab.schema.tables import WORKERS
 
 if TYPE_CHECKING:
-    from distributed.scheduler import Scheduler, WorkerState
+    from distributed.scheduler import Scheduler, TaskState, WorkerState
 
 MAX_METRICS: Final = 100
 """Metrics of one worker that are passed on; custom ones come last."""
@@ -78,7 +81,7 @@ class WorkerTable(NamedRows):
             self._clocks.forget(address)
             self.remove(address)
         for address, ws in workers.items():
-            self._clocks.heard(address, ws.time_delay)
+            self._clocks.observe(address, ws.time_delay)
             metrics = ws.metrics
             try:
                 transfer = metrics.get("transfer", {})
@@ -147,3 +150,141 @@ class RunningTasks:
                 yield key_text(ts.key), worker, self._strings.add(ts.group.prefix.name), start
         self._starts = starts
         self._heartbeats = {a: ws.executing for a, ws in self._scheduler.workers.items()}
+
+
+LOST: Final = "the connection was lost"
+CAUSES: Final = {
+    "handle-worker-cleanup": LOST,
+    "worker-send-comm-fail": LOST,
+    "send-all-comm-fail": LOST,
+    "check-worker-ttl": "no heartbeat for too long",
+    "nanny-close": "its process ended",  # seen by the nanny before the connection's end was
+}
+"""Beginnings of `distributed`'s stimulus ids that mean a worker did not leave by itself."""
+
+OVER_MEMORY: Final = "its memory went over the terminate threshold"
+CLOSED: Final = "it closed"
+
+
+class WorkerLossTracker:
+    """Follows workers from their coming to their end, and records tasks that died with them.
+
+    Must be told of a removal before `distributed` hands the worker's tasks on.
+
+    Attributes
+    ----------
+    n_lost_runs : int
+        Runs that ended with their worker and have no row, at most: of more tasks than threads
+        nobody knows which ran, but for those that the last heartbeat named.
+    """
+
+    def __init__(self, scheduler: Scheduler, log: ActionLog, events: EventLog) -> None:
+        self._scheduler = scheduler
+        self._log = log
+        self._events = events
+        # One that the scheduler has just dropped is still here with its last heartbeat.
+        self._workers: dict[str, WorkerState] = dict(scheduler.workers)
+        self._foreseen: dict[str, str] = {}  # why some are about to end
+        self._n_killed = 0
+        self.n_lost_runs = 0
+
+    def arrived(self, address: str) -> None:
+        """Follow a worker that the scheduler has just taken in, and record its coming."""
+        ws = self._workers[address] = self._scheduler.workers[address]
+        self._events.add(
+            wall_clock(), "worker-added", worker=address, name=ws.name, nthreads=ws.nthreads
+        )
+
+    def restart(self) -> None:
+        """All workers of now are about to be stopped at the user's request."""
+        self._foreseen = dict.fromkeys(self._workers, "the cluster was restarted")
+
+    def over_memory(self, address: str) -> None:
+        """The nanny has reported that it stops this worker because of its memory."""
+        if address in self._workers:
+            self._foreseen[address] = OVER_MEMORY
+
+    def status_changed(self, address: str, message: Mapping[str, Any]) -> None:  # of `distributed`
+        """Record that a worker paused, went on, or is about to close, and remember the last."""
+        if address not in self._workers:
+            return
+        status = message.get("status")
+        if status == "paused":
+            self._events.add(wall_clock(), "worker-paused", worker=address)
+        elif status == "running" and message.get("prev-status") == "closing_gracefully":
+            self._foreseen.pop(address, None)  # a retirement that was given up
+        elif status == "running" and message.get("prev-status") == "paused":
+            self._events.add(wall_clock(), "worker-resumed", worker=address)
+        elif status in {"closing", "closing_gracefully"}:
+            # Any other worker that closes is gone within a moment, and that is reported then.
+            if status == "closing_gracefully" and address not in self._foreseen:
+                self._events.add(wall_clock(), "worker-closing", worker=address)
+            self._foreseen.setdefault(address, CLOSED)
+
+    def gave_up(self, ts: TaskState, address: str, stimulus: str) -> str:
+        """Record a task that `distributed` marked erred because its worker died once too often.
+
+        It has no timings; one that most likely never began gets a row of no length.
+        ``stimulus`` is `distributed`'s id of what ended the worker; returns why it did.
+        """
+        now = wall_clock()
+        ws = self._workers.get(address)
+        self._n_killed += 1
+        is_killed, cause = self._cause(address, stimulus, is_expected=False)
+        start = None if ws is None else self._began(ws, ts, is_killed=is_killed)
+        self._add(ts, address, now if start is None else start, now)
+        self._events.add_failure(now, ts.prefix.name, address)
+        return cause
+
+    def removed(self, message: Mapping[str, Any]) -> None:  # `distributed`'s event, as it comes
+        """Record what ran on a worker that has just been dropped, and why it was.
+
+        ``message`` is `distributed`'s ``remove-worker`` event: it comes after `gave_up` of the
+        tasks that it names, and before the others are handed on.
+        """
+        now, address = wall_clock(), message["worker"]
+        if address in self._scheduler.workers or address not in self._workers:
+            return  # an event of somebody's own: any client may log one
+        stimulus, is_expected = str(message.get("stimulus_id", "")), bool(message.get("expected"))
+        is_killed, cause = self._cause(address, stimulus, is_expected=is_expected)
+        self._foreseen.pop(address, None)
+        ws = self._workers.pop(address)
+        n_lost = self._n_killed
+        n_given = min(ws.nthreads, len(ws.processing) + self._n_killed)
+        for ts in ws.processing:
+            start = self._began(ws, ts, is_killed=is_killed)
+            if start is not None and ts.processing_on is ws:
+                self._add(ts, address, start, now)
+                n_lost += 1
+        self.n_lost_runs += max(n_given - n_lost, 0) if is_killed else 0
+        self._n_killed = 0
+        kind = "worker-killed" if is_killed else "worker-removed"
+        self._events.add(now, kind, worker=address, cause=cause, lost_tasks=n_lost)
+
+    def _began(self, ws: WorkerState, ts: TaskState, *, is_killed: bool) -> float | None:
+        """Return when a task began on its worker, as far as the scheduler can tell.
+
+        Where the last heartbeat did not name it, it began after that, if the worker was killed and
+        had a thread for each task: of more tasks nobody knows which were still waiting.
+        """
+        elapsed_s = ws.executing.get(ts)
+        if elapsed_s is not None:
+            return ws.last_seen - number(elapsed_s)
+        has_threads = len(ws.processing) + self._n_killed <= ws.nthreads
+        return ws.last_seen if is_killed and has_threads else None
+
+    def _add(self, ts: TaskState, address: str, start: float, stop: float) -> None:
+        action = {"action": "compute", "start": min(start, stop), "stop": stop}
+        self._log.add(ts.key, ts.group.prefix.name, address, KILLED, {"startstops": (action,)})
+
+    def _cause(self, address: str, stimulus: str, *, is_expected: bool) -> tuple[bool, str]:
+        """Return whether a worker that ended was killed, and why it ended."""
+        foreseen = self._foreseen.get(address, "")
+        if is_expected and foreseen in ("", CLOSED):
+            return False, "it was retired"
+        if foreseen:
+            return foreseen == OVER_MEMORY, foreseen
+        for beginning, cause in CAUSES.items():
+            if stimulus.startswith(beginning):
+                return True, cause
+        return False, "it was closed"

@@ -8,8 +8,8 @@ from typing import Any
 
 from distributed.scheduler import ErredTask
 
-from dask_diag_lab.collector.errors import (
-    KILLED,
+from dask_diag_lab.collector.events import (
+    KILLED_ERROR,
     MAX_ERRORS,
     MAX_KINDS,
     MAX_TRACEBACK,
@@ -64,7 +64,7 @@ def test_what_the_scheduler_lists_is_known_but_not_what_erred_because_of_another
     assert (key, prefix, text) == ("inc-1", "inc", "?")
     assert traceback.endswith("end")
     assert len(traceback) < MAX_TRACEBACK + 50
-    assert killed == ("inc-3", "inc", 3.0, ("tcp://a:1",), KILLED, "")
+    assert killed == ("inc-3", "inc", 3.0, ("tcp://a:1",), KILLED_ERROR, "")
 
 
 def test_an_attempt_that_failed_is_counted_with_the_failures_and_apart() -> None:

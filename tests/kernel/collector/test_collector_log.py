@@ -91,14 +91,14 @@ def test_key_texts_of_any_type_are_encodable_and_bounded() -> None:
 def test_disk_times_are_brought_to_the_scheduler_s_clock_by_the_least_of_the_last_minutes() -> None:
     clocks = Clocks()
     log = ActionLog(Strings(), clocks=clocks)
-    clocks.heard("w", 103.0)  # the scheduler was busy
-    clocks.heard("w", 100.0)
+    clocks.observe("w", 103.0)  # the scheduler was busy
+    clocks.observe("w", 100.0)
     log.add("k", "p", "w", OK, {"startstops": [action("disk-read"), action("compute", 102.0)]})
     assert [row[:2] for row in rows_of(log)] == [(101.0, 102.0), (102.0, 103.0)]
     for i in range(REMEMBERED):  # the worker's clock was set
-        clocks.heard("w", 500.0 + i)
+        clocks.observe("w", 500.0 + i)
     assert clocks.behind_s("w") == 500.0
-    clocks.heard("same", 0.9 * SURE_S)
+    clocks.observe("same", 0.9 * SURE_S)
     assert clocks.behind_s("same") == clocks.behind_s("unknown") == 0.0
 
 
