@@ -42,8 +42,9 @@ _STAMP = 20
 class _Frames(WebSocketHandler):
     """Frames that begin with the time: paced ones, or large ones as fast as they are taken."""
 
-    def open(self, kind: str) -> None:
-        self._sending = asyncio.create_task(self._send(kind == "large"))
+    def open(self) -> None:
+        is_large = self.get_argument("kind") == "large"
+        self._sending = asyncio.create_task(self._send(is_large))
 
     def on_close(self) -> None:
         self._sending.cancel()
@@ -68,7 +69,7 @@ class _Empty(web.RequestHandler):
 @asynccontextmanager
 async def frames(runtime: str) -> Served:
     """Serve frames; found by the Jupyter server with this ``runtime`` folder."""
-    server = HTTPServer(web.Application([(r"/plots/(\w+)/ws", _Frames), (r"/.*", _Empty)]))
+    server = HTTPServer(web.Application([(r"/stream", _Frames), (r"/.*", _Empty)]))
     sockets = bind_sockets(0, "127.0.0.1")
     server.add_sockets(sockets)
     url = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"
@@ -78,8 +79,7 @@ async def frames(runtime: str) -> Served:
 
 
 async def _opened(url: str, lab: Lab) -> WebSocketClientConnection:
-    address = f"{url.replace('http', 'ws', 1)}/ws"
-    return await websocket_connect(HTTPRequest(address, headers=lab.headers))
+    return await websocket_connect(HTTPRequest(url.replace("http", "ws", 1), headers=lab.headers))
 
 
 async def _follow(url: str, lab: Lab, n_sockets: int) -> tuple[list[float], list[object]]:
@@ -100,15 +100,15 @@ async def _follow(url: str, lab: Lab, n_sockets: int) -> tuple[list[float], list
 
 
 async def _measure(lab: Lab, url: str) -> list[Figure]:
-    relayed_url = f"{lab.url}/dask-diag-lab/dashboards/{'0' * 32}/plots"
+    relayed_url = f"{lab.url}/dask-diag-lab/dashboards/{'0' * 32}/stream"
     process = psutil.Process(lab.pid)
 
     def memory_mb() -> float:
         return float(process.memory_full_info().uss) / 1e6
 
     ages = [
-        await _follow(f"{place}/paced", lab, n_sockets)
-        for place, n_sockets in ((f"{url}/plots", _DIRECT), (relayed_url, _RELAYED))
+        await _follow(f"{place}?kind=paced", lab, n_sockets)
+        for place, n_sockets in ((f"{url}/stream", _DIRECT), (relayed_url, _RELAYED))
     ]
 
     async def both(seconds: float) -> list[Any]:  # arrays
@@ -125,7 +125,7 @@ async def _measure(lab: Lab, url: str) -> list[Figure]:
     if at_first[0] > _TOO_LATE_MS:
         msg = f"the machine is too busy: frames that are not relayed took {at_first[0]:.0f} ms"
         raise RuntimeError(msg)
-    slow = await _opened(f"{relayed_url}/large", lab)
+    slow = await _opened(f"{relayed_url}?kind=large", lab)
     beside_first, beside_then = await both(_SECONDS)
     slow_mb = memory_mb() - after_mb
     slow.close()

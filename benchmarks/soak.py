@@ -44,7 +44,7 @@ _BOUNDS: Final[Mapping[str, tuple[str, float]]] = {
     "threads": ("", 4),
     "open files and sockets": ("", 16),
     "memory": ("MB", 40),
-    "sessions": ("", 4),
+    "plots": ("", 4),
     "documents": ("", 4),
     "websockets": ("", 4),
     "elements": ("", 250),
@@ -68,7 +68,7 @@ _SETTINGS: Final = {
 _BEGIN: Final = """
 import ctypes, gc, os, random, signal
 from bokeh.document import Document
-from bokeh.server.session import ServerSession
+from dask_diag_lab.server.page import Page
 from distributed import Client
 from distributed.deploy.subprocess import SubprocessCluster
 def work():
@@ -78,7 +78,7 @@ def held():
     ctypes.CDLL("libc.so.6").malloc_trim(0)  # what is free is not held
     live = gc.get_objects()
     return {{
-        "sessions": sum(type(one) is ServerSession for one in live),
+        "plots": sum(type(one) is Page for one in live),
         "documents": sum(isinstance(one, Document) for one in live),
     }}
 client = {client}

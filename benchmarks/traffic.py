@@ -25,7 +25,7 @@ def following_kbps(n_tasks: int = 90_000) -> float:
     """Return the kB/s that one page of a task stream is sent while it follows a dense run."""
     with running("ours.dense_run", n_tasks) as program:
         url, token = program.info["url"], program.info["token"]
-        return _rates([(f"{url}/plots/task-stream", token)], 2, 120)[1]
+        return _rates([(url, token, ["task-stream"])], 2, 120)[1]
 
 
 def _rates(targets: list[Target], settle_s: float, seconds: float) -> tuple[float, float]:
@@ -57,9 +57,8 @@ def _status_page(module: str) -> tuple[float, float, float]:
     """Return kB/s while everything changes, and frames/s and kB/s once nothing does."""
     with running(f"{module}.status_page", _WORKERS, _HEARTBEAT_S) as program:
         url, token = program.info["url"], program.info.get("token", "")
-        targets = [(f"{url}/plots/{name}", token) for name in _SHOWN]
-        if module == "stock":
-            targets = [(f"{url}/status", "")]
+        is_stock = module == "stock"
+        targets: list[Target] = [(f"{url}/status", "", ()) if is_stock else (url, token, _SHOWN)]
         moving = _rates(targets, 2 * _HEARTBEAT_S, 5 * _HEARTBEAT_S)
         program.ask()
         still = _rates(targets, 3, 15)

@@ -1,7 +1,7 @@
-"""Many browsers' worth of Bokeh websockets in a process of their own, counting what they are sent.
+"""Many browsers' worth of websockets in a process of their own, counting what they are sent.
 
-A *target* is the URL of a page without a trailing slash, and the token of our server; '' where the
-server wants none.
+A *target* is a page: the URL of one of Dask's own plots, '' and no names; or the URL of our server,
+its token, and the plots of it that the page has. None ends with a slash.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ from dask_diag_lab.session import Diagnostics
 STATUS_PLOTS = ("task-stream", "progress", "workers-memory", "nprocessing")
 """One viewer is a page with these four open, which is about what stock's status page holds."""
 _TIMEOUT_S = 60
+_MAX_BYTES = 200 * 2**20
 
-Target = tuple[str, str]
+Target = tuple[str, str, Sequence[str]]
 
 
 def stock_targets(dashboard: str, plots: Sequence[str] = STATUS_PLOTS) -> list[Target]:
     """Return the individual pages of the stock dashboard at ``dashboard``."""
-    return [(f"{dashboard}/individual-{plot}", "") for plot in plots]
+    return [(f"{dashboard}/individual-{plot}", "", ()) for plot in plots]
 
 
 def our_targets(diagnostics: Diagnostics, plots: Sequence[str] = STATUS_PLOTS) -> list[Target]:
-    """Return the plots of ``diagnostics``."""
+    """Return a page with plots of ``diagnostics``."""
     parts = urlsplit(diagnostics.url)
     token = parse_qs(parts.query)["token"][0]
-    return [(f"{parts.scheme}://{parts.netloc}/plots/{plot}", token) for plot in plots]
+    return [(f"{parts.scheme}://{parts.netloc}", token, plots)]
 
 
 @contextmanager
@@ -74,18 +75,29 @@ async def view(targets: str) -> Served:
         task.cancel()
 
 
-async def _connect(url: str, token: str) -> WebSocketClientConnection:
-    """Open a session and its websocket, and read its document."""
-    headers = {"Authorization": f"token {token}"} if token else {}
+async def _connect(url: str, token: str, plots: Sequence[str]) -> WebSocketClientConnection:
+    """Open a page's websocket, and read its documents."""
+    address = url.replace("http", "ws", 1)
+    return await (_open_ours(address, token, plots) if plots else _open_stock(address))
+
+
+async def _open_ours(url: str, token: str, plots: Sequence[str]) -> WebSocketClientConnection:
+    request = HTTPRequest(f"{url}/stream", headers={"Authorization": f"token {token}"})
+    socket = await websocket_connect(request, max_message_size=_MAX_BYTES)
+    for i, plot in enumerate(plots):
+        await socket.write_message(json.dumps({"type": "open", "id": str(i), "plot": plot}))
+    n_opened = 0
+    while n_opened < len(plots):
+        frame = await socket.read_message()
+        assert isinstance(frame, bytes), f"{url} closed before its documents came"
+        n_opened += frame.count(b'{"type":"document",')
+    return socket
+
+
+async def _open_stock(url: str) -> WebSocketClientConnection:
     session = generate_jwt_token(generate_session_id(signed=False), signed=False)
-    if token:
-        json_headers = {**headers, "Content-Type": "application/json"}
-        request = HTTPRequest(f"{url}/session", method="POST", body="{}", headers=json_headers)
-        session = str(json.loads((await AsyncHTTPClient().fetch(request)).body)["token"])
     socket = await websocket_connect(
-        HTTPRequest(f"{url.replace('http', 'ws', 1)}/ws", headers=headers),
-        subprotocols=["bokeh", session],
-        max_message_size=200 * 2**20,
+        HTTPRequest(f"{url}/ws"), subprotocols=["bokeh", session], max_message_size=_MAX_BYTES
     )
     # The server drops a client that speaks before its ACK has arrived: header, metadata, content.
     for _ in range(3):
@@ -158,13 +170,14 @@ async def _visitor(
         await asyncio.sleep(rounds.rest_left_s(time.time()))
         listed = await AsyncHTTPClient().fetch(f"{api}/api/dashboards", headers=headers)
         plots = [
-            f"{one['id']}/plots/{plot['name']}"
+            (f"{api}/dashboards/{one['id']}", plot["name"])
             for one in json.loads(listed.body)["dashboards"]
             if one["kind"] == "diagnostics"
             for plot in one["plots"]
         ]
         try:
-            socket = await _connect(f"{api}/dashboards/{random.choice(plots)}", token)
+            url, plot = random.choice(plots)
+            socket = await _connect(url, token, [plot])
         except (HTTPClientError, WebSocketError, OSError, AssertionError, IndexError):
             counts["refused"] += 1  # its kernel has just gone
             await asyncio.sleep(0.5)

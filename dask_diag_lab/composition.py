@@ -271,7 +271,12 @@ class Composition:
         opened.callback(self._withdraw)
         if (kernel := announce.own_kernel()) is not None:
             channel = Channel(
-                kernel, self.url, self.token, self._info, lambda: self.server.is_found
+                kernel,
+                self.url,
+                self.token,
+                self._info,
+                self.server.stream,
+                lambda: self.server.is_found,
             )
             opened.push_async_callback(channel.close)
         self.feed.start()

@@ -13,13 +13,12 @@ import re
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote, unquote, unquote_plus, urljoin, urlsplit
 
 from jupyter_server.auth.decorator import allow_unauthenticated, ws_authenticated
 from jupyter_server.utils import url_path_join
 from tornado import web
-from tornado.http1connection import HTTP1Connection
 from tornado.httpclient import HTTPClientError, HTTPRequest
 from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
@@ -40,11 +39,7 @@ from dask_diag_lab.proxy.client import (
 from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseWebSocketHandler, allowed_to
 from dask_diag_lab.proxy.messages import Kind
-from dask_diag_lab.proxy.registry import Registry
 from dask_diag_lab.proxy.stock import StockDashboard
-
-# Only ``plots/<name>/session`` has a body: the looks of the page, under 1 kB.
-MAX_BODY_BYTES: Final = 256 * 1024
 
 # A larger message closes its socket, from either side.
 MAX_MESSAGE_BYTES: Final = 64 * 2**20
@@ -56,7 +51,6 @@ DROPPED_ARGUMENTS: Final = frozenset(("token", "_xsrf"))
 KEY_NAME: Final = "dask-diag-lab-frame"
 KEY_DAYS: Final = 1.0
 
-_SESSION = re.compile(r"plots/[^/]+/session")
 _ODD = re.compile(r"^/|(?:^|/)\.\.?(?:/|$)|[\\\x00-\x1f\x7f]")
 
 # First segments of the stock dashboard's own pages and data. Left out on purpose: "proxy", which
@@ -82,7 +76,7 @@ _ANSWER_HEADERS: Final = (
 _FROM_ROOT: Final = b' src="/static/extensions/'
 _FROM_PAGE: Final = b'  src="static/extensions/'
 
-# BokehJS makes style elements, and plots connect to their session and websocket.
+# BokehJS makes style elements, and plots connect to their websocket.
 _SHARED_POLICY: Final = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
     "font-src 'self' data:; connect-src 'self'; frame-ancestors 'self'; base-uri 'none'; "
@@ -100,23 +94,20 @@ _STOCK_POLICY: Final = {
 }
 
 
-def check_request(kind: Kind, method: str, path: str) -> None:
-    """Refuse a method, or a path (as in the URL, without its first slash), that is not relayed.
+def check_path(kind: Kind, path: str) -> None:
+    """Refuse a path (as in the URL, without its first slash) that is not relayed.
 
     Raises
     ------
     RefusedError
-        For parent folders, also encoded ones, backslashes, control characters and the like, for
-        places of a stock dashboard that are not its own pages, and for what does not only read.
+        For parent folders, also encoded ones, backslashes, control characters and the like, and
+        for places of a stock dashboard that are not its own pages.
     """
     plain = unquote(path)
     if not is_plain(path):
         raise RefusedError("This address cannot be relayed.", 400)
     if kind == "stock" and not _STOCK_PAGE.fullmatch(plain.partition("/")[0]):
         raise RefusedError("This part of a stock dashboard is not relayed.")
-    is_session = kind == "diagnostics" and method == "POST" and _SESSION.fullmatch(path)
-    if method not in ("GET", "HEAD") and not is_session:
-        raise RefusedError("Plots are read only: this request is not relayed.", 405)
 
 
 def is_plain(path: str) -> bool:
@@ -205,7 +196,7 @@ def relayed_location(address: Address, target: str, location: str, root: str) ->
 async def open_socket(
     dashboard: Dashboard, target: str, protocols: list[str], timeout_s: float
 ) -> AsyncIterator[WebSocketClientConnection]:
-    """Have a websocket to a dashboard; Bokeh's session token rides as the second protocol.
+    """Have a websocket to a dashboard; of Dask's own, a token rides as the second protocol.
 
     Raises
     ------
@@ -247,7 +238,6 @@ def _close(opened: asyncio.Future[WebSocketClientConnection]) -> None:
         opened.result().close()
 
 
-@web.stream_request_body
 class RelayHandler(BaseWebSocketHandler):
     """``dashboards/<id>/<path>``, by HTTP or as a websocket.
 
@@ -265,41 +255,19 @@ class RelayHandler(BaseWebSocketHandler):
     _upstream: WebSocketClientConnection
     _pump: asyncio.Task[None] | None = None
 
-    def initialize(self, registry: Registry) -> None:
-        """Take no more of a body than may be relayed, before anything is looked at."""
-        super().initialize(registry)
-        self._body = bytearray()
-
-    async def prepare(self, **options: Any) -> None:  # Any: Jupyter's own options
-        """Authenticate; refuse a large body before it is read."""
-        self._limit_body()
-        await super().prepare(**options)
-
-    def _limit_body(self) -> None:
-        length = self.request.headers.get("Content-Length", "0")
-        if not length.isdecimal() or int(length) > MAX_BODY_BYTES:
-            raise web.HTTPError(413, "This request is too large to be relayed.")
-        connection = self.request.connection
-        if isinstance(connection, HTTP1Connection):
-            connection.set_max_body_size(MAX_BODY_BYTES)
-
-    def data_received(self, chunk: bytes) -> None:
-        """Collect the body."""
-        self._body += chunk
-
     @ws_authenticated
     @allowed_to("execute")
     async def get(self, dashboard_id: str, _path: str) -> None:
         """Relay this request to a dashboard, or say why not."""
         await self._answer(dashboard_id)
 
-    head = post = get
+    head = get
 
     async def _answer(self, dashboard_id: str) -> None:
         method, path = self.request.method or "", self._place[1]
         try:
             dashboard = self._dashboard = await self.registry.find(dashboard_id)
-            check_request(dashboard.kind, method, path)
+            check_path(dashboard.kind, path)
             self._target = f"{dashboard.address.prefix}/{path}{kept_query(self.request.query)}"
             if method == "GET" and self.request.headers.get("Upgrade", "").lower() == "websocket":
                 await self._relay_socket(path)
@@ -336,7 +304,7 @@ class RelayHandler(BaseWebSocketHandler):
         if dashboard.kind == "stock" and "text/html" in headers.get("Accept", ""):
             headers.pop("Accept-Encoding", None)  # links of pages are changed
         try:
-            await self._exchange.run(method, self._target, headers, bytes(self._body))
+            await self._exchange.run(method, self._target, headers)
         except UpstreamError as error:
             if self._is_begun:
                 self.detach().close()  # the head is out: the only honest end is a broken one
@@ -365,9 +333,6 @@ class RelayHandler(BaseWebSocketHandler):
             self.set_header(name, value)
         if not is_ours and headers["Content-Type"].startswith("text/html"):
             self._held = b""
-        if self._nonce:
-            # Our own page opens its plots with POST: it needs the cookie that Jupyter checks.
-            self.xsrf_token  # noqa: B018  # reading it sets the cookie
 
     async def _pass_on(self, chunk: bytes) -> None:
         self._is_begun = True
@@ -396,7 +361,9 @@ class RelayHandler(BaseWebSocketHandler):
     # --- as a websocket
 
     async def _relay_socket(self, path: str) -> None:
-        if not path.endswith("/ws") and (self._dashboard.kind, path) != ("stock", "eventstream"):
+        is_ours = self._dashboard.kind == "diagnostics"
+        is_live = path == "stream" if is_ours else path.endswith("/ws") or path == "eventstream"
+        if not is_live:
             raise RefusedError("There is no live plot at this address.")
         offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
         protocols = [name.strip() for name in offered if name.strip()]
@@ -414,8 +381,7 @@ class RelayHandler(BaseWebSocketHandler):
 
     def open(self, *_parts: str) -> None:
         """Begin to pass on what the dashboard sends."""
-        # Bokeh's messages have three small parts: each would wait up to 40 ms until the one
-        # before is acknowledged.
+        # Else the second of two small messages waits up to 40 ms until the first is acknowledged.
         self.set_nodelay(True)
         if self._upstream.protocol is not None:
             self._upstream.protocol.set_nodelay(True)
@@ -453,7 +419,6 @@ class FrameHandler(RelayHandler):
 
     async def prepare(self, **_options: object) -> None:
         """Take the dashboard from the key; cookies are not looked at."""
-        self._limit_body()
         try:
             signed = base64.urlsafe_b64decode(self.path_args[0] + "==").decode()
         except ValueError:
@@ -469,7 +434,7 @@ class FrameHandler(RelayHandler):
         """Relay this request, or say why not."""
         await self._answer(dashboard_id)
 
-    head = post = get
+    head = get
 
     def check_origin(self, origin: str = "") -> bool:  # noqa: ARG002  # tornado's
         """Let any origin in: a sandboxed page has none, and its key is what lets it in."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import inspect
 import logging
 import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tornado.httpserver import HTTPServer
-from tornado.ioloop import IOLoop
 from tornado.iostream import IOStream
 from tornado.netutil import bind_sockets
 from tornado.routing import Rule, URLSpec
@@ -28,10 +26,10 @@ from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
 from dask_diag_lab.server.handlers import MODELS, FilesHandler, Site, SiteHandler
 from dask_diag_lab.server.info import InfoHandler
+from dask_diag_lab.server.stream import Stream, StreamHandler
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.sessions import PlotTornado
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
@@ -42,14 +40,18 @@ SETTINGS: Final[dict[str, Any]] = {
     "log_function": lambda _handler: None,
     "compress_response": True,
     "template_path": str(Path(__file__).parent / "templates"),
-    "websocket_max_message_size_bytes": 1_048_576,
+    "websocket_max_message_size": 1_048_576,
+    # Proxies cut what is silent. A browser that does not answer in time may wait for a kernel that
+    # holds the interpreter: it is not left for that.
+    "websocket_ping_interval": 30,
+    "websocket_ping_timeout": 0,
 }
 MAX_BODY_BYTES: Final = 65_536
 REQUEST_S: Final = 20.0
 """For the headers of a request, from the connection's begin or the last answer, and as long for its
 body: nothing that talks to this server takes longer. Websockets are not concerned."""
 MAX_CONNECTIONS: Final = 500
-"""Half of the files that a process may usually have open; a pane needs one."""
+"""Half of the files that a process may usually have open; a page needs one."""
 TOO_MANY: Final = (
     b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
     b"This dashboard has as many connections as it takes: close some of its plots.\n"
@@ -66,7 +68,7 @@ ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (r"/health", handlers.HealthHandler),
     (rf"/plots/{NAME}", pages.PlotPageHandler),
     (rf"/plots/{NAME}\.([a-z.]*)", handlers.TableHandler),
-    (rf"/plots/{NAME}/session", handlers.SessionHandler),
+    (r"/stream", StreamHandler),
     (rf"/({'|'.join(pages.PAGES)})", pages.SeveralPlotsHandler),
     (rf"/{pages.INFO}", InfoHandler),
 )
@@ -86,7 +88,7 @@ def missing_bokeh() -> str:
 
 def _load() -> None:
     """Import what drawing needs, in a thread."""
-    import dask_diag_lab.server.sessions  # noqa: F401
+    import dask_diag_lab.server.page  # noqa: F401
 
     REGISTRY.load()
 
@@ -170,9 +172,9 @@ class Server:
         self._site = Site(store, info, catch_up, plots)
         self._host, self.port = host, port
         self._is_loopback = in_url(host) in LOOPBACK_NAMES
-        bare = Application(self._rules(), **SETTINGS)
+        application = Application(self._rules(), **SETTINGS)
         only_loopback = {"is_loopback": self._is_loopback}
-        self._gate = Gate(bare, token=token, dashboard_id=str(info()["id"]), **only_loopback)
+        self._gate = Gate(application, token=token, dashboard_id=str(info()["id"]), **only_loopback)
         self._on_watch = on_watch
         self._http: HTTPServer | None = None
         self._loading: asyncio.Task[None] | None = None
@@ -218,8 +220,13 @@ class Server:
 
     def tick(self) -> None:
         """The store may have changed: what is seen is brought up to date soon."""
-        if self._site.bokeh is not None:
-            self._site.bokeh.pages.tick()
+        self._site.tick()
+
+    async def stream(self, write: Callable[[bytes], Awaitable[None]]) -> Stream:
+        """Return a stream of plots whose frames `write` takes, once they can be drawn."""
+        self._site.is_wanted.set()
+        await self._site.loaded.wait()
+        return Stream(self._site, write)
 
     async def stop(self) -> None:
         """Close sockets, documents and views; harmless twice."""
@@ -230,48 +237,30 @@ class Server:
         if self._loading is not None:
             self._loading.cancel()
             await asyncio.wait([self._loading])
-        if (bokeh := self._site.bokeh) is not None:
-            for socket in list(bokeh.sockets):
-                socket.close(CLOSE_GOING_AWAY, "the dashboard is closed")
-            await bokeh.pages.close_all()
-            # Bokeh >= 3.10 cannot be stopped synchronously on its own loop.
-            stopped = getattr(bokeh, "stop_async", bokeh.stop)()
-            if inspect.isawaitable(stopped):
-                await stopped
+        for opened in list(self._site.sockets):
+            opened.close(CLOSE_GOING_AWAY, "The dashboard is closed.")
+        if self._site.pages is not None:
+            await self._site.pages.close()
         await http.close_all_connections()
 
     async def _load_bokeh(self) -> None:
-        """Load Bokeh in a thread, then let the whole application take the bare one's place."""
+        """Load Bokeh in a thread; what needs it waits for that."""
         site = self._site
         with suppress(TimeoutError):
             await asyncio.wait_for(site.is_wanted.wait(), LISTED_S)
         try:
             await asyncio.to_thread(_load)
-            self._gate.application = site.bokeh = self._with_bokeh()
+            # Here and not above: the package has to be importable without Bokeh.
+            from dask_diag_lab.server.page import Pages
+
+            site.pages = Pages(self._on_watch)
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
             failed = f"The plots cannot be drawn: loading Bokeh failed ({error})."
             site.missing = missing_bokeh() or failed
         site.loaded.set()
 
-    def _with_bokeh(self) -> PlotTornado:
-        # Here and not above: the package has to be importable without Bokeh.
-        from dask_diag_lab.server.sessions import PlotSocket, PlotTornado
-
-        bokeh = PlotTornado(self._site, self._on_watch, **SETTINGS)
-        # Bokeh's handlers all get a path, which only its own pages would use.
-        socket = {"application_context": bokeh.context, "bokeh_websocket_path": "/plots/ws"}
-        # Added handlers come before Bokeh's own, and ours end with one that takes every path:
-        # nothing of Bokeh's is reachable but what stands in this table.
-        rules = self._rules(
-            URLSpec(rf"/plots/{NAME}/ws", PlotSocket, socket),
-        )
-        bokeh.add_handlers(r".*", rules)
-        bokeh.initialize(IOLoop.current())
-        bokeh.start()
-        return bokeh
-
-    def _rules(self, *more: Rule) -> list[Rule]:
+    def _rules(self) -> list[Rule]:
         site: dict[str, Any] = {"site": self._site}
         return [
             *(URLSpec(path, handler, site) for path, handler in ROUTES),
@@ -279,7 +268,6 @@ class Server:
             _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
             _files(r"/static/dask-diag-lab/(.*)", STATIC),
             URLSpec(r"/static/(.*)", handlers.BokehFilesHandler, site),
-            *more,
             URLSpec(r"/.*", pages.NothingHandler, site),
         ]
 

@@ -64,7 +64,7 @@ class Gate(Router):
     Parameters
     ----------
     application : Application
-        Everything that needs the token; may be replaced while requests come.
+        Everything that needs the token.
     token : str
         The secret, at least 32 bytes of randomness.
     dashboard_id : str
@@ -76,7 +76,7 @@ class Gate(Router):
     def __init__(
         self, application: Application, *, token: str, dashboard_id: str, is_loopback: bool = True
     ) -> None:
-        self.application = application
+        self._application = application
         self._is_loopback = is_loopback
         self._token = token
         self._cookie = f"dask-diag-lab-{dashboard_id}"
@@ -89,10 +89,10 @@ class Gate(Router):
         """Return the application's handler for `request`, or one that refuses or redirects."""
         status, text = self._judge(request)
         if status == 200:
-            return self.application.find_handler(request)
+            return self._application.find_handler(request)
         cookie = (self._cookie, cookie_value(self._token)) if status == 302 else None
         answer = {"status": status, "text": text, "cookie": cookie}
-        return self.application.get_handler_delegate(request, GateHandler, answer)
+        return self._application.get_handler_delegate(request, GateHandler, answer)
 
     def _judge(self, request: HTTPServerRequest) -> tuple[int, str]:
         """Return 200 for a request that may go on, 302 and a place, or 403 and a sentence.

@@ -1,9 +1,10 @@
 """The server's plots through the messages of its Jupyter kernel, where no other way leads to it.
 
-A tunnel: what pages ask arrives on the kernel's control channel, which a running cell does not
-hold up; it is asked of the server at its own port, and the answers leave on iopub, paced. Used only
-where no Jupyter server has found the dashboard. Why so: docs/decisions/0008. Must not know what is
-served, nor Jupyter Server.
+A pipe: what a page says to its stream arrives on the kernel's control channel, which a running cell
+does not hold up; the stream's frames leave on iopub, paced, as do files and tables, which are
+fetched at the server's port. Used only where no Jupyter server has found the dashboard, or where a
+proxy lets no websocket pass. Why so: docs/decisions/0008. Must not know what is served, nor Jupyter
+Server.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import json
 import logging
 import re
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
-from tornado.websocket import WebSocketClientConnection, WebSocketError, websocket_connect
+
+if TYPE_CHECKING:
+    from dask_diag_lab.server.stream import Stream
 
 logger = logging.getLogger(__name__)
 
@@ -43,9 +47,10 @@ LEASE_S: Final = 90.0
 """A page that shows a plot says so twice a minute, a hidden one once."""
 ANSWER_S: Final = 60.0
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
-PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+(/session|/ws|\.[a-z.]+)|static/.+\.js)(\?.*)?")
+PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+\.[a-z.]+|static/.+\.js)(\?.*)?")
 
 Fields = Mapping[str, Any]  # JSON
+OpenStream = Callable[[Callable[[bytes], Awaitable[None]]], Awaitable["Stream"]]
 
 
 class Requests:
@@ -86,6 +91,8 @@ class Channel:
         Where the server is, and what opens it.
     info : mapping
         ``id``, ``name``, ``kernel_id`` and ``scheduler`` of the dashboard.
+    open_stream : callable
+        `Server.stream`.
     is_found : callable
         Returns whether a Jupyter server reaches the server without us.
     """
@@ -96,20 +103,22 @@ class Channel:
         url: str,
         token: str,
         info: Fields,
+        open_stream: OpenStream,
         is_found: Callable[[], bool],
     ) -> None:
         self._kernel, self._url, self._info, self._is_found = kernel, url, info, is_found
+        self._open_stream = open_stream
         self._headers = {"Authorization": f"token {token}"}
         self._client = AsyncHTTPClient(force_instance=True, max_body_size=MAX_ANSWER_BYTES)
         self._loop = asyncio.get_running_loop()
-        self._sent, self._numbers = itertools.count(), itertools.count()
+        self._sent = itertools.count()
         self._told: tuple[Fields, int | None] = {}, None
         self._is_telling = self._is_seen = False
         self._summary: Fields | None = None
         self._asked, self._has_room = asyncio.Event(), asyncio.Event()
         self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue()
         self._queued_bytes = 0
-        self._sockets: dict[str, WebSocketClientConnection] = {}
+        self._inboxes: dict[str, asyncio.Queue[str]] = {}
         self._ends: dict[str, float] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._running = asyncio.create_task(self._run())
@@ -160,22 +169,23 @@ class Channel:
                         self._ends[one] = time.monotonic() + LEASE_S
                     else:
                         self._start(f"end of {one}", self._put({"id": one, "kind": "closed"}))
-            case {"do": "send", "id": str(name), "data": str(text)} if name in self._sockets:
-                self._start(f"{name} {next(self._numbers)}", self._write(name, text))
+            case {"do": "send", "id": str(name), "data": str(text)} if name in self._inboxes:
+                self._inboxes[name].put_nowait(text)
             case {"do": "close", "ids": list(ids)}:
                 for task in [task for name, task in self._tasks.items() if name in ids]:
                     task.cancel()
-            case {"do": "open", "id": str(name), "path": str(path), "protocols": list(offered)}:
+            case {"do": "open", "id": str(name)}:
                 self._ends[name] = time.monotonic() + LEASE_S
-                self._start(name, self._relay_socket(name, path, offered))
+                inbox = self._inboxes[name] = asyncio.Queue()
+                self._start(name, self._relay_stream(name, inbox))
             case {"do": "fetch", "id": str(name), "path": str(path)}:
-                self._start(name, self._relay_answer(name, path, given.get("body")))
+                self._start(name, self._relay_answer(name, path))
 
     def _start(self, name: str, work: Any) -> None:  # an awaitable
         async def run() -> None:
             try:
                 await work
-            except (ValueError, OSError, HTTPClientError, WebSocketError) as error:
+            except (ValueError, OSError, HTTPClientError) as error:
                 logger.info("A page was not answered: %s", error)
                 await self._put({"id": name, "kind": "closed", "reason": str(error)})
 
@@ -185,43 +195,34 @@ class Channel:
     def _forget(self, name: str) -> None:
         self._tasks.pop(name, None)
         self._ends.pop(name, None)
+        self._inboxes.pop(name, None)
 
-    async def _fetch(self, path: str, body: str | None = None) -> HTTPResponse:
+    async def _fetch(self, path: str) -> HTTPResponse:
         if not PATH.fullmatch(path) and path != "health":
             raise ValueError("This address is not relayed.")
         request = HTTPRequest(
             f"{self._url}/{path}",
-            method="GET" if body is None else "POST",
             headers=self._headers,
-            body=body,
             request_timeout=ANSWER_S,
             decompress_response=False,
         )
         return await self._client.fetch(request, raise_error=False)
 
-    async def _relay_answer(self, name: str, path: str, body: str | None) -> None:
-        answer = await self._fetch(path, body)
+    async def _relay_answer(self, name: str, path: str) -> None:
+        answer = await self._fetch(path)
         await self._put({"id": name, "kind": "answer", "status": answer.code}, answer.body)
 
-    async def _relay_socket(self, name: str, path: str, offered: list[str]) -> None:
-        if not PATH.fullmatch(path):
-            raise ValueError("This address is not relayed.")
-        request = HTTPRequest(f"{self._url}/{path}".replace("http", "ws", 1), headers=self._headers)
-        opening = asyncio.ensure_future(websocket_connect(request, subprotocols=offered))
+    async def _relay_stream(self, name: str, inbox: asyncio.Queue[str]) -> None:
+        stream = await self._open_stream(partial(self._put_frame, name))
         try:
-            socket = self._sockets[name] = await asyncio.shield(opening)
-            while (message := await socket.read_message()) is not None:
-                kind = "text" if isinstance(message, str) else "binary"
-                payload = message.encode() if isinstance(message, str) else message
-                self._is_seen = True  # of a pane that is hidden nothing comes
-                await self._put({"id": name, "kind": kind}, payload)
+            while True:
+                stream.take(await inbox.get())
         finally:
-            self._sockets.pop(name, None)
-            opening.add_done_callback(_close)  # also one that opens when nobody wants it any more
-        await self._put({"id": name, "kind": "closed", "reason": socket.close_reason or ""})
+            stream.close()
 
-    async def _write(self, name: str, text: str) -> None:
-        await self._sockets[name].write_message(text)
+    async def _put_frame(self, name: str, frame: bytes) -> None:
+        self._is_seen = True  # of panes that are hidden nothing comes
+        await self._put({"id": name, "kind": "frame"}, frame)
 
     # --- to pages
 
@@ -317,8 +318,3 @@ class Channel:
                     del plot["help"]  # long; a page asks for it when somebody opens it
             self._told = told, version
             self._publish({"changed": [change], "removed": []})
-
-
-def _close(opened: asyncio.Future[WebSocketClientConnection]) -> None:
-    if not opened.cancelled() and opened.exception() is None:
-        opened.result().close()

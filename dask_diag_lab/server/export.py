@@ -101,7 +101,7 @@ async def headline(site: Site, *, name: str, arguments: Mapping[str, str]) -> tu
 
 async def _is_brought_up(site: Site, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
-    store, pages, needs = site.store, site.drawing.pages, frozenset(view.needs)
+    store, pages, needs = site.store, site.drawing, frozenset(view.needs)
     pages.want(needs, WANTED_S)
     if site.catch_up is not None:
         await site.catch_up()

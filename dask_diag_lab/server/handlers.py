@@ -1,4 +1,4 @@
-"""Answers to plain HTTP requests: lists of plots, health, tables, session tokens, files.
+"""Answers to plain HTTP requests: lists of plots, health, tables, files.
 
 Must be importable without Bokeh: health and lists are there while that is still being loaded.
 """
@@ -26,7 +26,8 @@ from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
 from dask_diag_lab.views.tasks.event_texts import losses
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.sessions import PlotTornado
+    from dask_diag_lab.server.page import Pages
+    from dask_diag_lab.server.stream import StreamHandler
     from dask_diag_lab.store import Store
     from dask_diag_lab.views.registry import Plot
 
@@ -64,8 +65,10 @@ class Site:
         Set when Bokeh is there to draw with, or `missing` says why it never will be.
     is_wanted : Event
         Set when the plots have been listed, or one is asked for: Bokeh is loaded then.
-    bokeh : PlotTornado or None
+    pages : Pages or None
         There once Bokeh is loaded.
+    sockets : set of StreamHandler
+        The open ones.
     is_found : bool
         Whether somebody has asked for the health, as a Jupyter server does that found the record.
     """
@@ -77,19 +80,33 @@ class Site:
     missing: str = ""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
     is_wanted: asyncio.Event = field(default_factory=asyncio.Event)
-    bokeh: PlotTornado | None = None
+    pages: Pages | None = None
+    sockets: set[StreamHandler] = field(default_factory=set)
     is_found: bool = False
 
     @property
-    def drawing(self) -> PlotTornado:
-        """What has the open documents, for handlers of plots: those there are need Bokeh."""
-        assert self.bokeh is not None
-        return self.bokeh
+    def drawing(self) -> Pages:
+        """The open documents, for handlers of plots: those there are need Bokeh."""
+        assert self.pages is not None
+        return self.pages
+
+    def tick(self) -> None:
+        """The store may have changed, or who looks: what is seen is brought up to date soon."""
+        if self.pages is not None:
+            self.pages.tick()
+
+    def plot(self, name: str) -> Plot:
+        """Return plot `name` or answer 404, 503 when no plot can be shown at all."""
+        if self.missing:
+            raise HTTPError(503, self.missing)
+        if name not in self.plots:
+            raise HTTPError(404, f"There is no plot “{name}” here.")
+        return self.plots[name]
 
     @property
     def plots(self) -> dict[str, Plot]:
         """The plots that can be shown, in the registry's order; none without Bokeh."""
-        if self.bokeh is None:
+        if self.pages is None:
             return {}
         known = REGISTRY.plots() if self.catalogue is None else self.catalogue
         return {plot.name: plot for plot in known}
@@ -156,6 +173,12 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
     }
 
 
+def in_words(error: HTTPError) -> str:
+    """Return what an error was made with; '' for nothing."""
+    # tornado keeps text without arguments as a format with doubled percent signs.
+    return (error.log_message or "") % error.args
+
+
 class SiteHandler(SafeHandler):
     """What all handlers of the site share; errors are answered as text."""
 
@@ -173,24 +196,13 @@ class SiteHandler(SafeHandler):
     def sentence(self, given: Mapping[str, Any]) -> str:  # what tornado gives `write_error`
         """Return what is wrong, in words."""
         error = (given.get("exc_info") or (None, None))[1]
-        if isinstance(error, HTTPError) and error.log_message:
-            # tornado keeps text without arguments as a format with doubled percent signs.
-            return error.log_message % error.args
         if error is None or isinstance(error, HTTPError):
-            return self._reason
+            return (error and in_words(error)) or self._reason
         return f"This could not be answered ({type(error).__name__}: {str(error)[:200]})."
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{self.sentence(kwargs)}\n")
-
-    def plot(self, name: str) -> Plot:
-        """Return plot `name` or answer 404, 503 when no plot can be shown at all."""
-        if self.site.missing:
-            raise HTTPError(503, self.site.missing)
-        if name not in self.site.plots:
-            raise HTTPError(404, f"There is no plot “{name}” here.")
-        return self.site.plots[name]
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
@@ -242,7 +254,7 @@ class TableHandler(SiteHandler):
     draws = True
 
     async def get(self, name: str, kind: str) -> None:
-        plot = self.plot(name)
+        plot = self.site.plot(name)
         from dask_diag_lab.server.control import read_arguments
         from dask_diag_lab.server.export import FORMATS, NoDataError, export
 
@@ -266,22 +278,6 @@ class TableHandler(SiteHandler):
         async for part in parts:
             self.write(part)
             await self.flush()
-
-
-class SessionHandler(SiteHandler):
-    """``POST /plots/<name>/session``: a signed token for one Bokeh session, and what to load."""
-
-    draws = True
-
-    async def post(self, name: str) -> None:
-        plot = self.plot(name)
-        from dask_diag_lab.server.control import read_arguments, read_look, read_object
-
-        with self.refusing():
-            given = read_object(self.request.body)
-            look = read_look(given.get("look"))
-            arguments = plot.check_arguments(read_arguments(given.get("arguments")))
-        self.write_json(await self.site.drawing.new_session(name, look, arguments))
 
 
 class FilesHandler(SafeHandler, StaticFileHandler):

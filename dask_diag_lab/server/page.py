@@ -9,10 +9,18 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
+
+import bokeh
+from bokeh.core.json_encoder import serialize_json
+from bokeh.core.serialization import Buffer, Serialized
+from bokeh.document import Document
+from bokeh.document.callbacks import DocumentCallbackManager
+from bokeh.document.events import DocumentPatchedEvent
+from bokeh.protocol.messages.patch_doc import patch_doc
 
 from dask_diag_lab.schema import EXTRA_NAMES, GRAPH
 from dask_diag_lab.server.control import (
@@ -26,15 +34,18 @@ from dask_diag_lab.server.control import (
     read_object,
     show_caption,
 )
+from dask_diag_lab.server.scripts import address_of, scripts_for
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.format import READER_ZONE
 from dask_diag_lab.views.look import Look
 
 if TYPE_CHECKING:
-    from bokeh.document import Document
+    from bokeh.document.events import DocumentChangedEvent
+    from bokeh.events import ModelEvent
+    from bokeh.model import Model
 
     from dask_diag_lab.jobs import Job
-    from dask_diag_lab.server.sessions import PlotSocket
+    from dask_diag_lab.server.stream import Stream
     from dask_diag_lab.store import Store
     from dask_diag_lab.store.queries import Query
     from dask_diag_lab.views.registry import Plot
@@ -122,6 +133,34 @@ def close_view(view: View) -> None:
         logger.warning("%s could not be closed", type(view).__name__, exc_info=error)
 
 
+class _Changes(DocumentCallbackManager):
+    """Collects what changes in a document, but for what its browser has changed itself.
+
+    Callbacks run without making the document `curdoc()`, which Bokeh < 3.10 does for all threads:
+    Panel, hvplot and `show` in a cell that runs at this moment would take ours for theirs.
+    """
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document)
+        self.events: list[DocumentPatchedEvent] = []
+
+    def trigger_on_change(self, event: DocumentChangedEvent) -> None:
+        """Run the callbacks of the model that has changed, and note the change."""
+        if event.callback_invoker is not None:
+            event.callback_invoker()
+        if isinstance(event, DocumentPatchedEvent) and event.setter is None:
+            self.events.append(event)
+
+    def notify_event(
+        self,
+        model: Model,  # noqa: ARG002  # Bokeh's own
+        event: ModelEvent,  # noqa: ARG002
+        callback_invoker: Callable[[], object],
+    ) -> None:
+        """Run the callbacks of a model for what the reader did in it."""
+        callback_invoker()
+
+
 class Page:
     """A plot in one browser page or pane.
 
@@ -129,17 +168,19 @@ class Page:
     ----------
     plot : Plot
     store : Store
-    document : Document
-        Empty; gets the picture and the control as its two roots.
     look : Look
         For the first paint.
     arguments : mapping of str to str
         What to show of many.
+    stream : Stream, optional
+        To the browser that gets the document.
+    id_ : str
+        By which that browser knows it.
 
     Attributes
     ----------
-    socket : PlotSocket or None
-        To the browser that has the document.
+    document : Document
+        With the picture and the control as its two roots.
     view : View or None
         None where it could not be built.
     """
@@ -148,14 +189,17 @@ class Page:
         self,
         plot: Plot,
         store: Store,
-        document: Document,
         look: Look,
         arguments: Mapping[str, str],
+        stream: Stream | None = None,
+        id_: str = "",
     ) -> None:
         self.plot = plot
-        self.document = document
+        self.document = document = Document()
+        self.document.callbacks = self._changes = _Changes(document)
         self.control = PaneControl(name=CONTROL_NAME, formats=" ".join(plot.formats))
-        self.socket: PlotSocket | None = None
+        self.stream = stream
+        self._id = id_
         self._store = store
         self.view: View | None = None
         self._zone = look.time_zone
@@ -165,10 +209,7 @@ class Page:
         self._seen = -1
         self._is_asked = self._must_draw = self._is_frozen = self._is_closed = False
         document.title = plot.title
-        # Our pages say in words what is wrong, and open a new session for the picture of now.
-        document.config.update(
-            reconnect_session=False, notify_connection_status=False, notifications=None
-        )
+        document.config.notifications = None  # our pages say in words what is wrong
         with document.models.freeze():  # looks for models once, not after each root
             self._error = self._guarded(_DRAW, self._build, look, arguments)
             document.add_root(self.control)
@@ -184,32 +225,48 @@ class Page:
     @property
     def is_watched(self) -> bool:
         """True while somebody has the document and the page says that it can be seen."""
-        is_open = self.socket is not None and self.socket.ws_connection is not None
-        return is_open and self.control.visible and not self._is_closed
+        return self.stream is not None and self.control.visible and not self._is_closed
 
     @property
     def has_news(self) -> bool:
         """Whether `update` has something to do, and the browser took what it was sent before."""
-        if self._is_closed or (self.socket is not None and self.socket.is_sending):
+        if self._is_closed or (self.stream is not None and self.stream.is_sending):
             return False
         view, rests = self.view, self._is_frozen or self._error
         is_behind = view is not None and not rests and view.is_behind
         has_moved = self._seen != self._store.version
         return self._is_asked or (self.is_watched and (has_moved or is_behind))
 
-    async def update(self) -> None:
-        """Bring picture and control up to date, under the document's lock."""
+    def send_document(self) -> None:
+        """Have the browser sent the whole document."""
+        document = self.document.to_json()
+        self._changes.events.clear()
+        scripts = [address_of(script) for script in scripts_for(self.document.models)]
+        self._send(
+            "document", document.content, document.buffers, bokeh=bokeh.__version__, scripts=scripts
+        )
 
-        async def update(_document: Document) -> None:  # Bokeh >= 3.10 runs no coroutine in threads
-            if not self._is_closed:  # while it waited for the lock
-                self.draw()
-
+    def update(self) -> None:
+        """Bring picture and control up to date, and have the browser sent what that changed."""
+        if self._is_closed:
+            return
         self._is_asked, self._seen = False, self._store.version
-        if (context := self.document.session_context) is not None:
-            await context.with_locked_document(update)
+        self.draw()
+        self._send_changes()
 
-    def patched(self, apply: Callable[[], None]) -> None:
-        """Apply what the browser has changed; a callback of the view may raise."""
+    def patched(self, patch: Any) -> None:  # JSON
+        """Apply a patch of the browser's; callbacks of the view run.
+
+        Whatever fails is said in the pane.
+        """
+        setter: Any = self  # any will do
+
+        def apply() -> None:
+            try:
+                self.document.apply_json_patch(patch, setter=setter)
+            finally:  # at once: the next patch makes Bokeh take new models for known
+                self._send_changes()
+
         self._fault = ""
         self._fault = self._guarded(_OBEY, apply) or self._fault  # of `_changed`
         # The view may have moved its range or asked to open a plot.
@@ -220,6 +277,25 @@ class Page:
         self._is_closed = True
         if self.view is not None:
             close_view(self.view)
+
+    def _send(
+        self,
+        kind: str,
+        content: Mapping[str, Any],
+        buffers: Sequence[Buffer],
+        **more: object,
+    ) -> None:
+        assert self.stream is not None
+        parts = [buffer.to_bytes() for buffer in buffers]
+        sizes = [(one.id, len(part)) for one, part in zip(buffers, parts, strict=True)]
+        message = {"type": kind, "id": self._id, kind: content, "buffers": sizes, **more}
+        self.stream.send(serialize_json(Serialized(message, list(buffers))), parts)
+
+    def _send_changes(self) -> None:
+        events, self._changes.events = self._changes.events, []
+        if events:
+            patch = patch_doc.create(events)
+            self._send("patch", patch.content, patch.buffers)
 
     def _build(self, look: Look, arguments: Mapping[str, str]) -> None:
         view = self.plot(self._store, look, arguments)
@@ -315,31 +391,35 @@ class Pages:
         Whether somebody looks.
     wanted : frozenset of str
         All that is needed by what is looked at.
-    by_session : dict of str to Page
-        The open pages by Bokeh's session id.
     """
 
     def __init__(self, on_watch: Callable[[bool, frozenset[str]], None]) -> None:
         self.is_watched = False
         self.wanted: frozenset[str] = frozenset()
         self._on_watch = on_watch
-        self.by_session: dict[str, Page] = {}
+        self._pages: list[Page] = []
         self._requested: list[frozenset[str]] = []
         self._wake = asyncio.Event()
         self._drawing = asyncio.create_task(self._draw(), name="dask_diag_lab pages")
 
-    def close(self, session_id: str) -> None:
-        """Let go of one page; harmless when it is not known."""
-        if (page := self.by_session.pop(session_id, None)) is not None:
-            page.close()
+    def add(self, page: Page) -> None:
+        """Draw one more page from now on."""
+        self._pages.append(page)
         self.tick()
 
-    async def close_all(self) -> None:
+    def drop(self, page: Page) -> None:
+        """Let go of a page; harmless twice."""
+        if page in self._pages:
+            self._pages.remove(page)
+            page.close()
+            self.tick()
+
+    async def close(self) -> None:
         """Draw no more, and let go of all pages."""
         self._drawing.cancel()
         await asyncio.wait([self._drawing])
-        for session_id in list(self.by_session):
-            self.close(session_id)
+        for page in list(self._pages):
+            self.drop(page)
 
     def want(self, needs: frozenset[str], for_s: float) -> None:
         """Count for a while as somebody who looks at a plot with these needs."""
@@ -357,7 +437,7 @@ class Pages:
 
     def _count(self) -> None:
         """Count who looks, and at what."""
-        watched = [page.needs for page in self.by_session.values() if page.is_watched]
+        watched = [page.needs for page in self._pages if page.is_watched]
         needs = watched + self._requested
         now = (bool(needs), frozenset[str]().union(*needs))
         if now != (self.is_watched, self.wanted):
@@ -365,19 +445,27 @@ class Pages:
             self._on_watch(*now)
 
     async def _draw(self) -> None:
-        """Draw what has news, one page after the other, then leave the loop to others."""
+        """Draw what has news, one page after the other, then leave the loop to others.
+
+        What one round changed of the plots of a stream is sent at once: with a cell that computes
+        in pure Python each message waits up to 20 ms for the interpreter, and the browser may paint
+        between two of them.
+        """
         while True:
             await self._wake.wait()
             self._wake.clear()
             begun = time.monotonic()
-            for page in list(self.by_session.values()):
+            pages = [page for page in self._pages if page.has_news]
+            for page in pages:
                 try:
-                    if page.has_news:
-                        await page.update()
-                        await asyncio.sleep(0)
-                    if page.has_news:  # there is more to draw
-                        self._wake.set()
+                    page.update()
                 except Exception as error:  # such as what cannot be sent: others go on
                     logger.warning("Plot %s failed", page.plot.name, exc_info=error)
+                await asyncio.sleep(0)
+            for stream in {page.stream for page in pages}:
+                if stream is not None:
+                    stream.flush()
+            if any(page.has_news for page in pages):  # there is more to draw
+                self._wake.set()
             self._count()
             await asyncio.sleep(max(UPDATE_INTERVAL_S, REST * (time.monotonic() - begun)))

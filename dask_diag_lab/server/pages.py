@@ -142,16 +142,19 @@ class PageHandler(SiteHandler):
             "here": here,
             "menu": [] if is_bare else menu_of(self.site.listed),
             "shown": [],
-            "hints": self.site.drawing.hints if "shown" in more else (),
+            "hints": (),
             "nonce": self.nonce,
         }
         self.render(template, **given | more)
 
     def show_plots(self, title: str, cells: Sequence[Cell], *, kind: str, here: str) -> None:
         """End with a page of plots."""
+        from dask_diag_lab.server.scripts import HINTS
+
         plots = self.site.plots
         shown = [plots[name] for cell in cells for name in cell.plots]
-        self.show("plots.html", title, here, kind=kind, cells=cells, plots=plots, shown=shown)
+        given = {"cells": cells, "plots": plots, "shown": shown, "hints": HINTS}
+        self.show("plots.html", title, here, kind=kind, **given)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         """End with a page that says what is missing and what there is instead."""
@@ -163,7 +166,7 @@ class PlotPageHandler(PageHandler):
     """``/plots/<name>``: one plot filling the window; its query says what it is to show."""
 
     def get(self, name: str) -> None:
-        title = self.plot(name).title
+        title = self.site.plot(name).title
         self.show_plots(title, [Cell([name])], kind="single", here=f"plots/{name}")
 
 

@@ -30,7 +30,7 @@ from tornado.template import Loader
 
 from dask_diag_lab.server.handlers import CORE, until
 from dask_diag_lab.server.page import Awaited, Page
-from dask_diag_lab.server.sessions import SCRIPTS, PlotDocument, scripts_for
+from dask_diag_lab.server.scripts import SCRIPTS, scripts_for
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream.frame import Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
@@ -72,7 +72,7 @@ class Panel:
     document : mapping
         Bokeh's JSON.
     scripts : sequence of str
-        Those that draw it, as `sessions.scripts_for` names them.
+        Those that draw it, as `scripts.scripts_for` names them.
     headline : str
     """
 
@@ -104,7 +104,7 @@ class SavedStream(TaskStream):
 
 def drawn_panel(plot: Plot, store: Store, arguments: Mapping[str, str]) -> Panel:
     """Return a plot of a store that nobody changes, in any thread."""
-    page = Page(plot, store, PlotDocument(), LIGHT, arguments)
+    page = Page(plot, store, LIGHT, arguments)
     try:
         page.draw()
         return Panel.of(page)
@@ -208,10 +208,10 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
             plot = SavedStream if plot is TaskStream else plot
             given = plot.check_arguments(one.arguments)
             with awaited.noticed():
-                pages.append(Page(plot, site.store, PlotDocument(), LIGHT, given))
+                pages.append(Page(plot, site.store, LIGHT, given))
             waiting.append((pages[-1], awaited, given))
             await asyncio.sleep(0)  # each takes some milliseconds
-        site.drawing.pages.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
+        site.drawing.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
         if site.catch_up is not None:
             await site.catch_up()
         deadline = time.monotonic() + DATA_WAIT_S

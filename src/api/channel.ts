@@ -5,13 +5,13 @@
  */
 
 import { KernelMessage, type Kernel } from '@jupyterlab/services';
+import { UUID } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 
 import { fieldsOf, isText, listOf, type Fields } from '../plot/control';
 import type { IPlotServer } from '../plot/session';
-import type { IWay } from '../plot/socket';
+import { PlotStream, type IConnection, type IReceiver } from '../plot/stream';
 import type { ITranslate } from '../plot/text';
-import { Tunnel, type IPart } from '../plot/tunnel';
 import { NAMESPACE } from '../tokens';
 import { listAfter, type IDashboard } from './protocol';
 
@@ -24,6 +24,22 @@ export interface IChannelDashboard extends IDashboard {
 const KEEP_MS = 30_000;
 /** An answer of which nothing came for so long is given up (ms). */
 const SILENCE_MS = 60_000;
+
+/** What came for the stream or a request of a page, or a part of it. */
+interface IPart {
+  readonly id: string;
+  readonly kind: 'frame' | 'answer' | 'closed';
+  readonly size: number;
+  /** More of the same follows. */
+  readonly more: boolean;
+  /** Of an answer: HTTP's. */
+  readonly status?: number;
+  /** Why it is closed. */
+  readonly reason?: string;
+}
+
+/** Takes what comes for a stream or a request. */
+type Taker = (part: Pick<IPart, 'kind' | 'status' | 'reason'>, bytes: ArrayBuffer) => void;
 
 /** The kernels of this page, and the dashboards that they tell of. */
 export class KernelChannels {
@@ -82,7 +98,11 @@ class KernelChannel {
     void this.ask();
   }
 
-  dashboards: readonly IChannelDashboard[] = [];
+  get dashboards(): readonly IChannelDashboard[] {
+    // Gateways may give kernels other ids than the machine that they run on.
+    const kernel = { kernel_id: this._kernel.id };
+    return this._list.map(one => ({ ...one, ...kernel, channel: this._serverOf(one.id) }));
+  }
 
   /** The page is left. */
   leave(): void {
@@ -95,7 +115,6 @@ class KernelChannel {
     this._servers.clear();
     this._numbers.clear();
     this._list = [];
-    this.dashboards = [];
   }
 
   /** Have dashboards of before the page was loaded tell of themselves, also in a busy kernel. */
@@ -157,16 +176,15 @@ class KernelChannel {
         this._servers.delete(id);
       }
     }
-    this.dashboards = this._list.map(one => {
-      const { id } = one;
-      const server =
-        this._servers.get(id) ??
-        new ChannelServer(this._trans, field => this._send({ to: id, ...field }));
-      this._servers.set(id, server);
-      // Gateways may give kernels other ids than the machine that they run on.
-      return { ...one, kernel_id: this._kernel.id, channel: server };
-    });
     this._onChanged();
+  }
+
+  private _serverOf(id: string): ChannelServer {
+    const known =
+      this._servers.get(id) ??
+      new ChannelServer(this._trans, field => this._send({ to: id, ...field }));
+    this._servers.set(id, known);
+    return known;
   }
 
   private readonly _servers = new Map<string, ChannelServer>();
@@ -181,14 +199,13 @@ class ChannelServer implements IPlotServer {
     private readonly _send: (field: Fields) => void
   ) {
     this._keeper = setInterval(() => this.tell('keep'), KEEP_MS);
+    this.stream = new PlotStream(receiver => this._connect(receiver), _trans);
   }
+
+  readonly stream: PlotStream;
 
   async get(path: string): Promise<unknown> {
     return JSON.parse(await (await this._fetch(path)).text());
-  }
-
-  async post(path: string, body: object): Promise<unknown> {
-    return JSON.parse(await (await this._fetch(path, JSON.stringify(body))).text());
   }
 
   /** Fetch a file into the page; its address is good until the page is left. */
@@ -196,66 +213,101 @@ class ChannelServer implements IPlotServer {
     return URL.createObjectURL(await this._fetch(path));
   }
 
-  way(path: string): IWay {
-    return this._tunnel.way(this._trans.__('through the kernel’s messages'), { path });
-  }
-
   /** Take what a message of the kernel holds, after those before it. */
   take(fields: Fields): void {
     const parts = listOf(fields['parts'], 'message.parts') as readonly IPart[]; // our kernel side's
     this._taking = Promise.all([payloadOf(fields), this._taking])
-      .then(([payload]) => this._tunnel.take(parts, payload))
+      .then(([payload]) => this._pass(parts, payload))
       .catch(() => this.interrupt());
   }
 
   /** What is open is not whole any more, though the kernel goes on with it. */
   interrupt(): void {
     this.tell('close');
-    this._tunnel.end(this._trans.__('Messages of the kernel were lost on their way.'));
+    this._end(this._trans.__('Messages of the kernel were lost on their way.'));
   }
 
   dispose(): void {
     clearInterval(this._keeper);
-    this._tunnel.end(this._trans.__('The kernel is gone.'));
+    this._end(this._trans.__('The kernel is gone.'));
   }
 
   /** Have the kernel keep what is open, or close it. */
   tell(what: 'keep' | 'close'): void {
-    const { ids } = this._tunnel;
-    if (ids.length > 0) {
-      this._send({ do: what, ids: [...ids] });
+    if (this._asked.size > 0) {
+      this._send({ do: what, ids: [...this._asked.keys()] });
     }
   }
 
-  private _fetch(path: string, body?: string): Promise<Blob> {
+  private _connect({ onFrame, onClose }: IReceiver): IConnection {
+    const id = this._ask('open', {}, ({ kind, reason }, bytes) =>
+      kind === 'frame' ? onFrame(bytes) : onClose(reason ?? '')
+    );
+    return {
+      send: text => this._asked.has(id) && this._send({ do: 'send', id, data: text }),
+      close: () => this._asked.delete(id) && this._send({ do: 'close', ids: [id] })
+    };
+  }
+
+  private _fetch(path: string): Promise<Blob> {
     return new Promise((resolve, reject) => {
-      const id = this._tunnel.ask('fetch', { path, ...(body !== undefined && { body }) }, take);
-      const timer = setTimeout(() => {
-        this._tunnel.drop(id);
-        reject(new Error(this._trans.__('The kernel does not answer.')));
-      }, SILENCE_MS);
-      function take(part: IPart, bytes: Uint8Array<ArrayBuffer>): boolean {
+      const id = this._ask('fetch', { path }, ({ status, reason }, bytes) => {
         clearTimeout(timer);
-        if (part.kind === 'answer' && part.status === 200) {
+        if (status === 200) {
           const type = /\.js\b/.test(path) ? 'text/javascript' : '';
           resolve(new Blob([bytes], { type }));
         } else {
-          const said = part.reason ?? new TextDecoder().decode(bytes).trim().slice(0, 500);
-          reject(new Error(said));
+          reject(new Error(reason ?? new TextDecoder().decode(bytes).trim().slice(0, 500)));
         }
-        return true;
-      }
+      });
+      const timer = setTimeout(() => {
+        this._asked.delete(id);
+        reject(new Error(this._trans.__('The kernel does not answer.')));
+      }, SILENCE_MS);
     });
   }
 
-  private readonly _tunnel = new Tunnel(field => this._send(field));
+  /** Ask for something; returns the id of what comes. */
+  private _ask(what: string, given: Fields, take: Taker): string {
+    const id = UUID.uuid4();
+    this._asked.set(id, { take, chunks: [] });
+    this._send({ do: what, id, ...given });
+    return id;
+  }
+
+  /** Pass on what a message holds: the bytes of each part follow those of the one before. */
+  private async _pass(parts: readonly IPart[], payload: ArrayBuffer): Promise<void> {
+    let at = 0;
+    for (const part of parts) {
+      const bytes = payload.slice(at, (at += part.size));
+      const asked = this._asked.get(part.id);
+      asked?.chunks.push(bytes);
+      if (asked && !part.more) {
+        const whole = new Blob(asked.chunks.splice(0));
+        if (part.kind !== 'frame') {
+          this._asked.delete(part.id);
+        }
+        asked.take(part, await whole.arrayBuffer());
+      }
+    }
+  }
+
+  /** Nothing more comes for what is open. */
+  private _end(reason: string): void {
+    const asked = [...this._asked.values()];
+    this._asked.clear();
+    asked.forEach(({ take }) => take({ kind: 'closed', reason }, new ArrayBuffer(0)));
+  }
+
+  /** What is open, with what has come of a message that is not whole. */
+  private readonly _asked = new Map<string, { take: Taker; chunks: ArrayBuffer[] }>();
   private readonly _keeper: ReturnType<typeof setInterval>;
   private _taking: Promise<void> = Promise.resolve();
 }
 
-async function payloadOf({ payload, gzip }: Fields): Promise<Uint8Array<ArrayBuffer>> {
+async function payloadOf({ payload, gzip }: Fields): Promise<ArrayBuffer> {
   const packed = new Blob([Uint8Array.from(atob(String(payload)), char => char.charCodeAt(0))]);
   const unpacked = (): Response =>
     new Response(packed.stream().pipeThrough(new DecompressionStream('gzip')));
-  return new Uint8Array(await (gzip === true ? unpacked() : packed).arrayBuffer());
+  return (gzip === true ? unpacked() : packed).arrayBuffer();
 }

@@ -8,14 +8,17 @@ import { Signal } from '@lumino/signaling';
 
 import type { ITag } from '../plot/caption';
 import { clustersOf, tagsOf } from '../plot/clusters';
+import type { IPlotServer } from '../plot/session';
 import { messageOf } from '../plot/text';
 import { TokenIDs } from '../tokens';
-import type { IChannelDashboard, KernelChannels } from './channel';
+import type { KernelChannels } from './channel';
 import { listAfter, type IDashboard } from './protocol';
 import type { Server } from './server';
 
 /** A dashboard with what this page knows about it. */
-export interface IKnownDashboard extends IDashboard, Partial<Pick<IChannelDashboard, 'channel'>> {
+export interface IKnownDashboard extends IDashboard {
+  /** The way to it through its kernel's messages, where the relay leads to it not. */
+  readonly channel?: IPlotServer | undefined;
   /** The notebook's file name where there is one; unique in the list. */
   readonly shownName: string;
   /** The path of the notebook whose kernel it lives in. */
@@ -182,12 +185,12 @@ export class DashboardsModel {
     const ids = new Set(listed.map(({ id }) => id));
     const { all } = this._channels;
     // The relay leads to what the server lists, where websockets pass.
-    const channelOf = (id: string): Partial<IChannelDashboard> => {
-      const channel = this.isAsking ? all.find(one => one.id === id)?.channel : undefined;
-      return channel === undefined ? {} : { channel };
-    };
-    const received: readonly (IDashboard | IChannelDashboard)[] = [
-      ...listed.map(one => ({ ...one, ...channelOf(one.id) })),
+    const channels = this.isAsking ? all : [];
+    const received = [
+      ...listed.map(one => ({
+        ...one,
+        channel: channels.find(({ id }) => id === one.id)?.channel
+      })),
       ...all.filter(({ id }) => !ids.has(id))
     ];
     const clusters = clustersOf(received);

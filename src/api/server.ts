@@ -6,7 +6,6 @@ import { ServerConnection } from '@jupyterlab/services';
 import { queryOf, type PlotArguments } from '../plot/control';
 import { reasonOf, remoteServer, type Ask } from '../plot/remote';
 import type { IPlotServer } from '../plot/session';
-import { webSocketWay } from '../plot/socket';
 import type { ITranslate } from '../plot/text';
 import { Routes } from '../tokens';
 import * as protocol from './protocol';
@@ -33,11 +32,18 @@ export class Server {
 
   /** A dashboard, through the relay or where else it is. */
   relayed(dashboard: string): IPlotServer {
-    const root = `${Routes.relay}/${encodeURIComponent(dashboard)}/`;
-    const remote = remoteServer(this._ask, this._url(root), path =>
-      webSocketWay(this._withToken(URLExt.join(this.settings.wsUrl, root, path)))
-    );
-    return this._channelOf(dashboard) ?? remote;
+    const channel = this._channelOf(dashboard);
+    if (channel !== undefined) {
+      return channel;
+    }
+    let known = this._relayed.get(dashboard);
+    if (known === undefined) {
+      const root = `${Routes.relay}/${encodeURIComponent(dashboard)}/`;
+      const streamUrl = this._withToken(URLExt.join(this.settings.wsUrl, root, 'stream'));
+      known = remoteServer(this._ask, this._url(root), streamUrl, this.trans);
+      this._relayed.set(dashboard, known); // all its panes share a stream
+    }
+    return known;
   }
 
   /** The address of a dashboard's page through the relay. */
@@ -114,6 +120,9 @@ export class Server {
     const response = await this._ask(this._url(path), method, body);
     return response.status === 204 ? null : response.json();
   }
+
+  /** The dashboards that were looked at. */
+  private readonly _relayed = new Map<string, IPlotServer>();
 
   private readonly _ask: Ask = async (url, method, body) => {
     const request: RequestInit = {

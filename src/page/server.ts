@@ -1,9 +1,9 @@
 /** The dashboard that serves this page: at its own port, or behind Jupyter's relay. */
 
 import { dashboardsOf, type IDashboard } from '../api/protocol';
-import { reasonOf, remoteServer, type Ask } from '../plot/remote';
+import { reasonOf, remoteServer } from '../plot/remote';
 import type { IPlotServer } from '../plot/session';
-import { webSocketWay } from '../plot/socket';
+import { english } from '../plot/text';
 
 /** A kernel that holds the interpreter answers when it lets go (ms). */
 const ANSWER_MS = 60_000;
@@ -17,9 +17,8 @@ export class PageServer {
     const [, jupyter, id = ''] = RELAYED.exec(base.pathname) ?? [];
     this.jupyterPath = jupyter ?? null;
     this.id = decodeURIComponent(id);
-    this.plots = remoteServer(ask, base.href, path =>
-      webSocketWay(base.href.replace(/^http/, 'ws') + path)
-    );
+    const streamUrl = `${base.href.replace(/^http/, 'ws')}stream`;
+    this.plots = remoteServer(ask, base.href, streamUrl, english);
   }
 
   /** The base URL of the Jupyter server that relays the page; null at the kernel's own port. */
@@ -34,7 +33,7 @@ export class PageServer {
   /** The dashboards of the Jupyter server, in the order in which they began; none without one. */
   async dashboards(): Promise<readonly IDashboard[]> {
     const url = `${this.jupyterPath}dask-diag-lab/api/dashboards`;
-    return this.jupyterPath === null ? [] : dashboardsOf(await (await ask(url, 'GET')).json());
+    return this.jupyterPath === null ? [] : dashboardsOf(await (await ask(url)).json());
   }
 
   /** The address of a page like this one of another dashboard. */
@@ -44,13 +43,8 @@ export class PageServer {
   }
 }
 
-async function ask(...[url, method, body]: Parameters<Ask>): Promise<Response> {
-  // Behind Jupyter's relay what is no GET has to repeat Jupyter's cookie; there is none elsewhere.
-  const [, token = ''] = /(?:^|; )_xsrf=([^;]*)/.exec(document.cookie) ?? [];
-  const headers = { 'Content-Type': 'application/json', 'X-XSRFToken': token };
-  const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-  const signal = AbortSignal.timeout(ANSWER_MS);
-  const reply = await fetch(url, { method, headers, ...sent, signal }).catch(() => {
+async function ask(url: string): Promise<Response> {
+  const reply = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS) }).catch(() => {
     throw new Error('No answer; the kernel may be busy or gone.');
   });
   if (!reply.ok) {

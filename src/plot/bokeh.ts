@@ -32,37 +32,34 @@ export interface IBokehFigureView extends IBokehView {
 
 export interface IBokehModel {
   setv(values: object): void;
-  readonly change: { connect(slot: () => void): boolean; disconnect(slot: () => void): boolean };
 }
+
+/** A change in a document, or several at once. */
+export interface IBokehEvent {
+  /** False for what came as a patch. */
+  readonly sync: boolean;
+  readonly attr?: string;
+  readonly events?: readonly IBokehEvent[];
+}
+
+/** The buffers beside a document or a patch, by their ids. */
+type Buffers = ReadonlyMap<string, ArrayBuffer>;
 
 export interface IBokehDocument {
   get_model_by_name(name: string): IBokehModel | null;
   roots(): readonly object[];
-  on_event(event: 'connection_lost', callback: () => void): void;
+  on_change(callback: (event: IBokehEvent) => void, hasBatches: true): void;
+  remove_on_change(callback: (event: IBokehEvent) => void): void;
+  create_json_patch(events: readonly IBokehEvent[]): object;
+  apply_json_patch(patch: object, buffers: Buffers): void;
   clear(options?: { sync?: boolean }): void;
-}
-
-export interface IBokehSession {
-  readonly document: IBokehDocument;
-  close(): void;
-}
-
-export interface IBokehConnection {
-  readonly socket: Pick<WebSocket, 'close' | 'readyState'> | null;
-  /** Send a message of Bokeh's protocol; a patch has events. */
-  send(message: { readonly content: { events?: { readonly attr?: string }[] | undefined } }): void;
-  connect(): Promise<IBokehSession>;
-  close(): void;
 }
 
 /** One version of the library. */
 export interface IBokeh {
   readonly documents: IBokehDocument[];
-  require(module: 'client/connection'): {
-    ClientConnection: new (url: string, token: string, query: string) => IBokehConnection;
-  };
   require(module: 'document'): {
-    Document: { from_json(json: object): IBokehDocument };
+    Document: { from_json(json: object, events?: unknown[], buffers?: Buffers): IBokehDocument };
   };
   require(module: 'core/util/canvas'): {
     CanvasLayer: new (backend: ICanvasLayer['backend'], hidpi: boolean) => ICanvasLayer;

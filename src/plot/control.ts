@@ -1,4 +1,4 @@
-/** What a page and its plot exchange: arguments, the session's reply, the control model; checked. */
+/** What a page and its plot exchange: arguments, documents, the control model; checked. */
 
 import { ProtocolError } from './text';
 
@@ -198,16 +198,16 @@ function parsed(text: string): unknown {
 /** Scripts lie below `static/` and nowhere else: the page runs what they name. */
 const SCRIPT_PATH = /^static\/(?:[\w-][\w.-]*\/)*[\w-][\w.-]*\.js(?:\?v=[\w.-]+)?$/;
 
-/** Return the answer to `POST plots/<name>/session`, checked. */
-export function sessionReplyOf(value: unknown): Readonly<{
-  token: string;
+/** Return what a document's message says of how it is drawn, checked. */
+export function documentOf(value: unknown): Readonly<{
+  document: object;
   bokeh: string;
   scripts: readonly string[];
 }> {
-  const { token, bokeh, scripts } = fieldsOf(value, 'session');
-  const paths = listOf(scripts, 'session.scripts').filter(isText);
-  if (!isText(token) || !isText(bokeh) || !paths[0] || !paths.every(one => SCRIPT_PATH.test(one))) {
-    throw new ProtocolError('session');
+  const { document, bokeh, scripts } = fieldsOf(value, 'document');
+  const paths = listOf(scripts, 'document.scripts').filter(isText);
+  if (!isText(bokeh) || !paths[0] || !paths.every(one => SCRIPT_PATH.test(one))) {
+    throw new ProtocolError('document');
   }
-  return { token, bokeh, scripts: paths };
+  return { document: fieldsOf(document, 'document.document'), bokeh, scripts: paths };
 }

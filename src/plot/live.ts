@@ -17,7 +17,7 @@ const LONGEST_WAIT_MS = 5000;
 const STEADY_MS = 10_000;
 
 /** What of a session is not there where a plot is drawn in a frame. */
-type Extras = 'send' | 'setLook' | 'picture' | 'still' | 'wayNote';
+type Extras = 'send' | 'setLook' | 'picture' | 'still';
 
 /** What draws a plot. */
 export type IPlotSession = Omit<PlotSession, Extras> & Partial<Pick<PlotSession, Extras>>;
@@ -236,10 +236,7 @@ export class LivePlot {
     Array.from(this._caption.stage.children, child => child !== host && child.remove());
     // The picture of a cluster that was left stays on screen and says nothing any more.
     const whileOpen = (react: () => void) => () => this._link.phase === 'open' && react();
-    const setControl = (): void => {
-      const { control, wayNote } = session;
-      this._setLink({ phase: 'open', control, wayNote });
-    };
+    const setControl = (): void => this._setLink({ phase: 'open', control: session.control });
     session.onChanged = whileOpen(setControl);
     session.onClosed = whileOpen(() => this._fail(this._options.trans.__('The connection ended.')));
     session.onOpening = opening => this.onOpening(opening);

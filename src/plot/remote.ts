@@ -2,6 +2,8 @@
 
 import { isText, type Fields } from './control';
 import type { IPlotServer } from './session';
+import { PlotStream, webSocketTransport } from './stream';
+import type { ITranslate } from './text';
 
 /** Ask a server; rejects with the reason where there is no answer, or one of an error. */
 export type Ask = (
@@ -13,13 +15,17 @@ export type Ask = (
 /** A longer answer is a page of whatever is between the server and us, and no reason to show. */
 const MAX_REASON = 500;
 
-/** The server whose paths are below `root`. */
-export function remoteServer(ask: Ask, root: string, way: IPlotServer['way']): IPlotServer {
+/** The server whose paths are below `root`, and whose stream is a websocket at `streamUrl`. */
+export function remoteServer(
+  ask: Ask,
+  root: string,
+  streamUrl: string,
+  trans: ITranslate
+): IPlotServer {
   return {
     get: async path => (await ask(root + path, 'GET')).json(),
-    post: async (path, body) => (await ask(root + path, 'POST', body)).json(),
     url: path => root + path,
-    way
+    stream: new PlotStream(webSocketTransport(streamUrl), trans)
   };
 }
 

@@ -1,26 +1,27 @@
-/** One plot's live document: asked for, connected, drawn natively, closed without a trace. */
+/** One plot's live document: asked for, drawn natively, followed, closed without a trace. */
 
 import type {
   BokehLoader,
   IBokeh,
-  IBokehConnection,
+  IBokehDocument,
+  IBokehEvent,
   IBokehFigureView,
   IBokehModel,
-  IBokehSession,
   IBokehView,
   ICanvasLayer
 } from './bokeh';
 import {
   CONTROL_NAME,
   Control,
-  sessionReplyOf,
+  documentOf,
+  fieldsOf,
   type ILook,
   type IOpening,
   type PlotArguments
 } from './control';
 import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
-import { connectOver, type IWay } from './socket';
+import type { IMessage, PlotStream, StreamedPlot } from './stream';
 import type { ITranslate } from './text';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
@@ -31,16 +32,11 @@ export type Verb =
 export interface IPlotServer {
   /** Resolves with JSON. */
   get(path: string): Promise<unknown>;
-  /** POST JSON; resolves with the JSON of the answer. */
-  post(path: string, body: object): Promise<unknown>;
   /** Where a file is, or once it has been fetched, a copy of it. */
   url(path: string): string | Promise<string>;
-  /** The way to a websocket. */
-  way(path: string): IWay;
+  /** All its plots in this page. */
+  readonly stream: PlotStream;
 }
-
-/** An opening that takes longer is given up and tried again; a busy kernel answers late (ms). */
-const OPEN_TIMEOUT_MS = 60_000;
 
 /** Open the live document of a plot. */
 export async function openSession(
@@ -51,57 +47,39 @@ export async function openSession(
   look: ILook,
   given: PlotArguments
 ): Promise<PlotSession> {
-  const path = `plots/${encodeURIComponent(plot)}`;
-  const answer = await server.post(`${path}/session`, { look, arguments: given });
-  const reply = sessionReplyOf(answer);
-  const bokeh = await loader.load(reply.bokeh, reply.scripts, script => server.url(script));
-  const { ClientConnection } = bokeh.require('client/connection');
-  const connection = new ClientConnection('', reply.token, '');
-  sendChoices(connection);
-  // Not the connection, which cannot be closed before it has a session.
-  const timer = setTimeout(() => connection.socket?.close(), OPEN_TIMEOUT_MS);
-  const way = server.way(`${path}/ws`);
-  const session = await connectOver(connection, way).finally(() => clearTimeout(timer));
-  return new PlotSession(bokeh, session, trans, way.note);
+  const opened = server.stream.open({ plot, look, arguments: given });
+  try {
+    const { fields, buffers } = await opened.document;
+    const { document: json, bokeh: version, scripts } = documentOf(fields);
+    const bokeh = await loader.load(version, scripts, script => server.url(script));
+    const document = bokeh.require('document').Document.from_json(json, [], buffers);
+    return new PlotSession(bokeh, document, trans, opened);
+  } catch (error) {
+    opened.close();
+    throw error;
+  }
 }
 
 /** What BokehJS writes into a figure at each layout. */
 const SIZE = /^(inner|outer)_(width|height)$/;
 
-/**
- * Let through what the reader does, not what a resize changes, which the kernel has no use for; and
- * nothing after either side's goodbye, which browsers report as an error.
- */
-function sendChoices(connection: IBokehConnection): void {
-  const send = connection.send.bind(connection);
-  connection.send = message => {
-    const { content } = message;
-    const events = content.events?.filter(({ attr }) => attr === undefined || !SIZE.test(attr));
-    if (events?.length !== 0 && connection.socket?.readyState === WebSocket.OPEN) {
-      content.events = events;
-      send(message);
-    }
-  };
-}
-
-/** A connected document; what it is told after its end is dropped. */
+/** A document, and where there is a stream, what both sides make of it. */
 export class PlotSession {
   constructor(
     private readonly _bokeh: IBokeh,
-    private readonly _session: IBokehSession,
+    private readonly _document: IBokehDocument,
     private readonly _trans: ITranslate,
-    /** What the reader is told of the way that the picture comes; '' for nothing. */
-    readonly wayNote = ''
+    private readonly _stream: StreamedPlot | null = null
   ) {
-    const { document } = _session;
-    this._control = document.get_model_by_name(CONTROL_NAME);
-    if (this._control === null) {
+    this._model = _document.get_model_by_name(CONTROL_NAME);
+    if (this._model === null) {
       this.dispose();
       throw new Error(_trans.__('The dashboard is of another version of dask_diag_lab.'));
     }
+    this.control = new Control(this._model);
     this._opening = this.control.open?.n;
-    this._control.change.connect(this._onChange);
-    document.on_event('connection_lost', () => this._onLost());
+    _document.on_change(this._send, true);
+    _stream?.follow(this._take, () => this.onClosed());
   }
 
   /** The server said something new. */
@@ -111,33 +89,34 @@ export class PlotSession {
   /** A click in the picture asked for another plot. */
   onOpening: (opening: IOpening) => void = () => undefined;
 
-  get control(): Control {
-    return new Control(this._control ?? {});
-  }
+  /** What the server says now. */
+  control = new Control({});
 
   /** False once the connection ended. */
-  isOpen = true;
+  get isOpen(): boolean {
+    return this._stream?.isOpen ?? true;
+  }
 
   async draw(element: HTMLElement): Promise<void> {
     const { add_document_standalone } = this._bokeh.require('embed');
-    this._views = [...(await add_document_standalone(this._session.document, element))];
+    this._views = [...(await add_document_standalone(this._document, element))];
     this._figures = figuresIn(this._views);
     this._release = fitFigures(this._figures);
   }
 
   setVisible(isVisible: boolean): void {
-    this._set({ visible: isVisible });
+    this._model?.setv({ visible: isVisible });
   }
 
   setLook(look: ILook): void {
-    this._set({ look: JSON.stringify(look) });
+    this._model?.setv({ look: JSON.stringify(look) });
   }
 
   /** Ask something of the view: a verb, `show` with arguments, or `set` with controls' values. */
   send(verb: Verb | 'show' | 'set', given?: Readonly<Record<string, string>>): void {
     this._commands += 1;
     const command = { verb, n: this._commands, ...(given ? { arguments: given } : {}) };
-    this._set({ command: JSON.stringify(command) });
+    this._model?.setv({ command: JSON.stringify(command) });
   }
 
   /** Whether there is a picture to save; a table is none. */
@@ -171,39 +150,36 @@ export class PlotSession {
   }
 
   dispose(): void {
-    this.isOpen = false;
-    const { document } = this._session;
     this._release();
-    this._control?.change.disconnect(this._onChange);
-    this._session.close(); // before clear(), which would be sent to the server
-    document.clear({ sync: false });
-    const index = this._bokeh.documents.indexOf(document);
+    this._document.remove_on_change(this._send);
+    this._stream?.close();
+    this._document.clear({ sync: false });
+    const index = this._bokeh.documents.indexOf(this._document);
     if (index >= 0) {
       this._bokeh.documents.splice(index, 1); // Bokeh keeps every document it ever made
     }
   }
 
   private _export(type: 'png' | 'svg', hidpi: boolean): ICanvasLayer | undefined {
-    const roots = this._session.document.roots();
+    const roots = this._document.roots();
     const view = this._views.find(one => one.export !== undefined && roots.includes(one.model));
     return view?.export?.(type, hidpi);
   }
 
-  private _set(values: object): void {
-    if (this.isOpen) {
-      this._control?.setv(values);
+  /** Send what the reader does, not what a resize changes, which the kernel has no use for. */
+  private readonly _send = (event: IBokehEvent): void => {
+    const events = (event.events ?? [event]).filter(
+      ({ sync, attr }) => sync && !SIZE.test(attr ?? '')
+    );
+    if (event.sync && events.length > 0 && this._stream?.isOpen) {
+      this._stream.send(this._document.create_json_patch(events));
     }
-  }
+  };
 
-  private _onLost(): void {
-    if (this.isOpen) {
-      this.isOpen = false;
-      this._session.close(); // else Bokeh goes on sending what a resize changes in the last picture
-      this.onClosed();
-    }
-  }
-
-  private readonly _onChange = (): void => {
+  private readonly _take = ({ fields, buffers }: IMessage): void => {
+    this._document.apply_json_patch(fieldsOf(fields['patch'], 'patch'), buffers);
+    // Once for all that one update says: each property has an event of its own.
+    this.control = new Control(this._model ?? {});
     const { open } = this.control;
     if (open !== null && open.n !== this._opening) {
       this._opening = open.n;
@@ -212,7 +188,7 @@ export class PlotSession {
     this.onChanged();
   };
 
-  private readonly _control: IBokehModel | null;
+  private readonly _model: IBokehModel | null;
   private _views: readonly IBokehView[] = [];
   protected _figures: readonly IBokehFigureView[] = [];
   private _release: () => void = () => undefined;
@@ -224,7 +200,7 @@ export class PlotSession {
 export class SavedSession extends PlotSession {
   constructor(bokeh: IBokeh, json: object, trans: ITranslate) {
     const { Document } = bokeh.require('document');
-    super(bokeh, { document: Document.from_json(json), close: () => undefined }, trans);
+    super(bokeh, Document.from_json(json), trans);
   }
 
   override send(verb: Verb | 'show' | 'set'): void {

@@ -10,7 +10,7 @@ export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 export type Link =
   | { readonly phase: 'none' }
   | { readonly phase: 'opening'; readonly since: number }
-  | { readonly phase: 'open'; readonly control: Control; readonly wayNote?: string }
+  | { readonly phase: 'open'; readonly control: Control }
   | { readonly phase: 'failed'; readonly reason: string; readonly retryAt: number };
 
 /** What the reader can answer to a message. */
@@ -34,6 +34,8 @@ export interface ISurroundings {
   readonly plotTitle: string;
   readonly dashboardName: string;
   readonly trouble: ITrouble | null;
+  /** By what unusual way it comes. */
+  readonly transport?: string;
   /** True where the scheduler draws it, and no kernel. */
   readonly isStock?: boolean;
 }
@@ -79,7 +81,7 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
     return { ...NOTHING_YET, state, message, choices, elapsed, isGreyed: true };
   }
   if (link.phase === 'open') {
-    return connected(at, link.control, link.wayNote ?? '', trans);
+    return connected(at, link.control, trans);
   }
   if (link.phase === 'failed') {
     const message = trans.__('Cannot open %1 of %2: %3', plotTitle, dashboardName, link.reason);
@@ -107,12 +109,7 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
   return { ...NOTHING_YET, message, elapsed: span(waited), isGreyed: true };
 }
 
-function connected(
-  at: ISituation,
-  control: Control,
-  wayNote: string,
-  trans: ITranslate
-): Presentation {
+function connected(at: ISituation, control: Control, trans: ITranslate): Presentation {
   const { message, state, isFrozen, behind_s: behind } = control;
   const isClosed = state === 'closed';
   const isEnded = isClosed || state === 'error' || state === 'lost';
@@ -120,7 +117,7 @@ function connected(
   const isConnecting = state === 'connecting';
   const live = at.isSeen && !isFrozen ? 'live' : 'paused';
   const reasons = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
-  const notes = [state === 'degraded' ? message : '', control.note, wayNote];
+  const notes = [state === 'degraded' ? message : '', control.note, at.transport ?? ''];
   const frozen = isFrozen ? trans.__('frozen') : '';
   const pill = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : frozen;
   return {

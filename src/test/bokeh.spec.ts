@@ -1,7 +1,13 @@
-import { BokehLoader, type IBokehModel, type IBokehSession } from '../plot/bokeh';
-import { PlotSession } from '../plot/session';
+import {
+  BokehLoader,
+  type IBokehDocument,
+  type IBokehEvent,
+  type IBokehModel
+} from '../plot/bokeh';
+import { openSession, type PlotSession } from '../plot/session';
+import { PlotStream } from '../plot/stream';
 import { english } from '../plot/text';
-import { LOOK } from './plots';
+import { FakeTransport, LOOK } from './plots';
 
 describe('loading BokehJS', () => {
   const page: { Bokeh?: unknown } = window as object; // of somebody else
@@ -89,70 +95,184 @@ describe('loading BokehJS', () => {
 });
 
 describe('a live document', () => {
-  class Control implements IBokehModel {
+  class Model implements IBokehModel {
     state = 'live';
     open = '';
     readonly values: Record<string, unknown>[] = [];
-    listener = (): void => undefined;
-    readonly change = {
-      connect: (slot: () => void): boolean => {
-        this.listener = slot;
-        return true;
-      },
-      disconnect: (): boolean => true
-    };
     setv(values: Record<string, unknown>): void {
       this.values.push(values);
     }
   }
 
-  function open(control: Control | null): { session: PlotSession; log: string[]; lose(): void } {
-    const log: string[] = [];
-    let lose = (): void => undefined;
-    const document = {
-      get_model_by_name: () => control,
-      roots: () => [],
-      on_event: (_: string, callback: () => void) => (lose = callback),
-      clear: () => log.push('clear')
-    };
-    const bokeh = { documents: [document], require: () => ({}) as never };
-    const raw: IBokehSession = { document, close: () => log.push('close') };
-    return { session: new PlotSession(bokeh, raw, english), log, lose: () => lose() };
+  /** Of a document, as much as is used of one. */
+  class FakeDocument implements IBokehDocument {
+    constructor(private readonly _model: Model | null) {}
+
+    readonly patches: unknown[] = [];
+    isClear = false;
+    change: (event: IBokehEvent) => void = () => undefined;
+
+    get_model_by_name(): Model | null {
+      return this._model;
+    }
+    roots(): readonly object[] {
+      return [];
+    }
+    on_change(callback: (event: IBokehEvent) => void): void {
+      this.change = callback;
+    }
+    remove_on_change(): void {
+      this.change = () => undefined;
+    }
+    create_json_patch(events: readonly IBokehEvent[]): object {
+      return { events: events.map(({ attr }) => ({ attr, new: { to_base64: () => 'AAA=' } })) };
+    }
+    apply_json_patch(patch: object, buffers: ReadonlyMap<string, ArrayBuffer>): void {
+      this.patches.push([patch, [...buffers.keys()]]);
+    }
+    clear(): void {
+      this.isClear = true;
+    }
   }
 
-  it('is told what the page asks for, and nothing after its end', () => {
-    const control = new Control();
-    const { session, lose, log } = open(control);
+  const transport = new FakeTransport();
+  let model: Model;
+  let document: FakeDocument;
+  let stream: PlotStream;
+
+  beforeEach(() => {
+    model = new Model();
+    document = new FakeDocument(model);
+    transport.sent.length = 0;
+    stream = new PlotStream(transport.connect, english);
+  });
+
+  async function open(): Promise<PlotSession> {
+    const bokeh = {
+      documents: [document],
+      require: () => ({ Document: { from_json: () => document } }) as never
+    };
+    const loader = { load: () => Promise.resolve(bokeh) } as unknown as BokehLoader; // all of it
+    const server = { get: () => Promise.reject(new Error()), url: (path: string) => path, stream };
+    const opening = openSession(server, loader, english, 'progress', LOOK, {});
+    const { id } = transport.sent.at(-1) as { id: string };
+    const scripts = ['static/js/bokeh.js'];
+    // What comes while the library is loaded is not lost.
+    transport.say(
+      { type: 'document', id, document: {}, bokeh: '3.9.2', scripts },
+      { type: 'patch', id, patch: { events: [] }, buffers: [['b', 3]] }
+    );
+    return opening;
+  }
+
+  it('is told what the page asks for, and nothing after its end', async () => {
+    const session = await open();
     const onClosed = jest.fn();
     session.onClosed = onClosed;
+    expect(document.patches).toEqual([[{ events: [] }, ['b']]]);
     session.setVisible(false);
     session.send('freeze');
     session.send('set', { bars: 'group' });
-    expect(control.values).toEqual([
+    expect(model.values).toEqual([
       { visible: false },
       { command: '{"verb":"freeze","n":1}' },
       { command: '{"verb":"set","n":2,"arguments":{"bars":"group"}}' }
     ]);
-    lose();
-    session.setLook(LOOK);
-    expect(control.values).toHaveLength(3);
+    transport.end('bye');
+    const sent = transport.sent.length;
+    document.change({ sync: true, attr: 'look' });
+    expect(transport.sent).toHaveLength(sent);
     expect(onClosed).toHaveBeenCalledTimes(1);
     session.dispose();
-    expect(log).toEqual(['close', 'close', 'clear']);
+    expect(document.isClear).toBe(true);
   });
 
-  it('tells of a click that asks for another plot once', () => {
-    const control = new Control();
-    const { session } = open(control);
-    const onOpening = jest.fn();
-    session.onOpening = onOpening;
-    control.open = '{"plot": "profile", "arguments": {}, "n": 1}';
-    control.listener();
-    control.listener();
+  it('sends what the reader does, arrays as base64, and neither sizes nor what came', async () => {
+    await open();
+    document.change({ sync: true, attr: 'inner_width' });
+    document.change({ sync: false, attr: 'start' });
+    document.change({ sync: false, events: [{ sync: true, attr: 'start' }] });
+    const sizes = { sync: true, attr: 'outer_height' };
+    document.change({ sync: true, events: [sizes, { sync: true, attr: 'end' }] });
+    const patch = { events: [{ attr: 'end', new: 'AAA=' }] };
+    expect(transport.sent.slice(1)).toEqual([{ type: 'patch', id: '1', patch }]);
+  });
+
+  it('reads what the server says of it once an update, and tells of a click once', async () => {
+    const session = await open();
+    const [onChanged, onOpening] = [jest.fn(), jest.fn()];
+    Object.assign(session, { onChanged, onOpening });
+    model.open = '{"plot": "profile", "arguments": {}, "n": 1}';
+    const patch = { events: [{ attr: 'open' }, { attr: 'note' }] };
+    for (let i = 0; i < 2; i += 1) {
+      transport.say({ type: 'patch', id: '1', patch });
+    }
+    expect(onChanged).toHaveBeenCalledTimes(2);
     expect(onOpening.mock.calls).toEqual([[{ plot: 'profile', arguments: {}, n: 1 }]]);
   });
 
-  it('of another version is refused', () => {
-    expect(() => open(null)).toThrow('another version of dask_diag_lab');
+  it('of another version is refused', async () => {
+    document = new FakeDocument(null);
+    await expect(open()).rejects.toThrow('another version of dask_diag_lab');
+  });
+});
+
+describe('the stream of a dashboard', () => {
+  const request = { plot: 'progress', look: {}, arguments: {} };
+  let transport: FakeTransport;
+  let stream: PlotStream;
+
+  beforeEach(() => {
+    transport = new FakeTransport();
+    stream = new PlotStream(transport.connect, english);
+  });
+
+  it('is one connection from the first plot to the last, and a new one after its end', async () => {
+    const plots = [stream.open(request), stream.open(request)];
+    expect(transport.connections).toBe(1);
+    plots.forEach(plot => plot.close());
+    expect([transport.isOpen, transport.sent.at(-1)]).toEqual([false, { type: 'close', id: '2' }]);
+    const next = stream.open(request);
+    transport.end('');
+    await expect(next.document).rejects.toThrow('The connection ended.');
+    stream.open(request);
+    expect(transport.connections).toBe(3);
+  });
+
+  it('says why one plot cannot be opened, and goes on with the others', async () => {
+    const [one, other] = [stream.open(request), stream.open(request)];
+    transport.say({ type: 'error', id: '1', reason: 'There is no plot.' });
+    await expect(one.document).rejects.toThrow('There is no plot.');
+    expect([one.isOpen, other.isOpen]).toEqual([false, true]);
+  });
+
+  it('goes on after a patch that BokehJS does not like', () => {
+    const errors = jest.fn();
+    Object.assign(globalThis, { reportError: errors });
+    const [one, other] = [stream.open(request), stream.open(request)];
+    const take = jest.fn();
+    one.follow(
+      () => {
+        throw new Error('BokehJS does not like it.');
+      },
+      () => undefined
+    );
+    other.follow(take, () => undefined);
+    transport.say({ type: 'patch', id: '1' }, { type: 'patch', id: '2' });
+    expect([errors, take].map(one => one.mock.calls.length)).toEqual([1, 1]);
+    expect(one.isOpen).toBe(true);
+  });
+
+  it('ends where what comes cannot be read, or nothing comes', async () => {
+    Object.assign(globalThis, { reportError: () => undefined });
+    const first = stream.open(request);
+    transport.receiver!.onFrame(new ArrayBuffer(7));
+    await expect(first.document).rejects.toThrow('cannot be read');
+    jest.useFakeTimers();
+    const silent = stream.open(request);
+    jest.advanceTimersByTime(60_000);
+    jest.useRealTimers();
+    await expect(silent.document).rejects.toThrow('does not answer');
+    expect(transport.isOpen).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ import { Signal } from '@lumino/signaling';
 
 import { KernelChannels } from '../api/channel';
 import { fixture, trans } from './dashboards';
-import { until } from './plots';
+import { frameOf, until } from './plots';
 
 const { dashboards: listed } = fixture('dashboards/live.json') as { dashboards: { id: string }[] };
 const { id } = listed[0]!;
@@ -50,9 +50,8 @@ class FakeKernel {
 describe('kernels that tell of dashboards', () => {
   let channels: KernelChannels;
   let kernel: FakeKernel;
-  const errors = jest.fn();
   const window = new EventTarget();
-  Object.assign(globalThis, { window, reportError: errors });
+  Object.assign(globalThis, { window });
 
   beforeEach(() => {
     channels = new KernelChannels(trans);
@@ -66,23 +65,20 @@ describe('kernels that tell of dashboards', () => {
     one.say({ changed: listed, removed: [] });
   }
 
-  /** Open a plot; returns its id and what is said to it. */
-  function open(): { of: unknown; said: string[] } {
-    const said: string[] = [];
-    channels.all[0]!.channel.way('plots/x/ws').open([], {
-      onMessage: text => {
-        said.push(String(text));
-        if (text === 'bad') {
-          throw new Error('BokehJS does not like it.');
-        }
-      },
-      onClose: reason => void said.push(`closed: ${reason}`)
-    });
-    return { of: kernel.asked.at(-1)!['id'], said };
+  /** Open a plot; returns the id of the stream, and why the plot has ended. */
+  function open(): { of: unknown; ended: jest.Mock; patches: jest.Mock } {
+    const [ended, patches] = [jest.fn(), jest.fn()];
+    const plot = channels.all[0]!.channel.stream.open({ plot: 'x', look: {}, arguments: {} });
+    plot.document.catch(ended);
+    plot.follow(patches, () => undefined);
+    const opened = kernel.asked.filter(one => one['do'] === 'open');
+    return { of: opened.at(-1)!['id'], ended, patches };
   }
 
-  function text(of: unknown, payload: string): object {
-    const part = { id: of, kind: 'text', size: payload.length };
+  function patch(of: unknown, plot: string): object {
+    const frame = frameOf({ type: 'patch', id: plot });
+    const part = { id: of, kind: 'frame', size: frame.byteLength };
+    const payload = String.fromCharCode(...new Uint8Array(frame));
     return { parts: [part], gzip: false, payload: btoa(payload) };
   }
 
@@ -107,28 +103,36 @@ describe('kernels that tell of dashboards', () => {
     r.disposed.emit();
   });
 
-  it('goes on after a message that BokehJS does not like', async () => {
-    const { of, said } = open();
-    kernel.say(text(of, 'bad'));
-    kernel.say(text(of, 'more'));
-    await until(() => said.length === 2);
-    expect(said).toEqual(['bad', 'more']);
-    expect(errors).toHaveBeenCalledTimes(1);
+  it('are one stream of all plots, whose messages come in parts', async () => {
+    const [one, other] = [open(), open()];
+    expect(other.of).toBe(one.of);
+    expect(kernel.asked.filter(asked => asked['do'] === 'send')).toHaveLength(2);
+    kernel.say(patch(one.of, '1'));
+    const { payload } = patch(one.of, '2') as { payload: string };
+    const [begin, rest] = [atob(payload).slice(0, 9), atob(payload).slice(9)];
+    for (const [text, more] of [
+      [begin, true],
+      [rest, false]
+    ] as const) {
+      const part = { id: one.of, kind: 'frame', size: text.length, more };
+      kernel.say({ parts: [part], gzip: false, payload: btoa(text) });
+    }
+    await until(() => other.patches.mock.calls.length === 1);
+    expect(one.patches).toHaveBeenCalledTimes(1);
   });
 
   it.each([
-    ['is lost', (of: unknown) => kernel.say(text(of, 'late'), 7)],
-    ['cannot be read', (of: unknown) => kernel.say({ ...text(of, 'broken'), gzip: true })]
+    ['is lost', (of: unknown) => kernel.say(patch(of, '1'), 7)],
+    ['cannot be read', (of: unknown) => kernel.say({ ...patch(of, '1'), gzip: true })]
   ])('opens plots anew where a message %s, and has the kernel close them', async (_, say) => {
     const first = open();
     say(first.of);
-    await until(() => first.said.length === 1);
-    expect(first.said).toEqual(['closed: Messages of the kernel were lost on their way.']);
+    await until(() => first.ended.mock.calls.length === 1);
+    expect(String(first.ended.mock.calls[0])).toContain('Messages of the kernel were lost');
     expect(kernel.asked).toContainEqual({ to: id, do: 'close', ids: [first.of] });
     const second = open();
-    kernel.say(text(second.of, 'ACK'));
-    await until(() => second.said.length === 1);
-    expect(second.said).toEqual(['ACK']);
+    kernel.say(patch(second.of, '2'));
+    await until(() => second.patches.mock.calls.length === 1);
   });
 
   it('are told when the page is left', () => {

@@ -2,6 +2,7 @@
 
 import { Control, type ILook, type IOpening } from '../plot/control';
 import type { PlotSession } from '../plot/session';
+import type { IConnection, IReceiver } from '../plot/stream';
 
 export const LOOK: ILook = {
   name: 'light',
@@ -63,6 +64,43 @@ export class FakeSession {
   get asSession(): PlotSession {
     return this as unknown as PlotSession; // all that a plot uses of one
   }
+}
+
+/** A way to a dashboard which a test speaks for. */
+export class FakeTransport {
+  connections = 0;
+  isOpen = false;
+  receiver: IReceiver | undefined;
+  readonly sent: unknown[] = [];
+
+  readonly connect = (receiver: IReceiver): IConnection => {
+    this.receiver = receiver;
+    this.connections += 1;
+    this.isOpen = true;
+    return {
+      send: text => this.sent.push(JSON.parse(text)),
+      close: () => (this.isOpen = false)
+    };
+  };
+
+  /** The server sends messages in one frame, with buffers of zeros. */
+  say(...messages: object[]): void {
+    this.receiver?.onFrame(frameOf(...messages));
+  }
+
+  /** The connection ends. */
+  end(reason: string): void {
+    this.isOpen = false;
+    this.receiver?.onClose(reason);
+  }
+}
+
+/** Return the frame of some messages. */
+export function frameOf(...messages: object[]): ArrayBuffer {
+  const text = [...new TextEncoder().encode(JSON.stringify(messages))];
+  const sizes = messages.flatMap(one => (one as { buffers?: [string, number][] }).buffers ?? []);
+  const zeros = sizes.flatMap(([, size]) => Array.from<number>({ length: size }).fill(0));
+  return Uint8Array.from([text.length & 255, text.length >> 8, 0, 0, ...text, ...zeros]).buffer;
 }
 
 /** Let promises that are settled go on. */

@@ -2,11 +2,11 @@ import { dashboardsOf, listAfter, plotOutputOf, plotsOf, tableOf } from '../api/
 import {
   argumentsOf,
   Control,
+  documentOf,
   headingOf,
   isSameArguments,
   openingOf,
-  queryOf,
-  sessionReplyOf
+  queryOf
 } from '../plot/control';
 import { ProtocolError } from '../plot/text';
 import { fixture, fixtureNames } from './dashboards';
@@ -40,16 +40,16 @@ describe('the list of dashboards', () => {
 });
 
 describe('other answers', () => {
-  it('plots.json and a session are understood', () => {
+  it('plots.json and a document are understood', () => {
     expect(plotsOf(fixture('http/plots.json')).map(({ name }) => name)).toContain('task-stream');
-    expect(sessionReplyOf(fixture('http/session.json')).scripts[0]).toMatch(/^static\//);
+    expect(documentOf(fixture('stream/document.json')).scripts[0]).toMatch(/^static\//);
   });
 
   it.each(['https://elsewhere/x.js', 'static/../x.js', '/static/x.js', 'static/x.css'])(
-    'a session cannot name the script %s',
+    'a document cannot name the script %s',
     script => {
-      const reply = { token: 't', bokeh: '3.9.2', scripts: [script] };
-      expect(() => sessionReplyOf(reply)).toThrow(ProtocolError);
+      const message = { document: {}, bokeh: '3.9.2', scripts: [script] };
+      expect(() => documentOf(message)).toThrow(ProtocolError);
     }
   );
 

@@ -5,7 +5,7 @@ import { Signal } from '@lumino/signaling';
 
 import { BokehLoader } from '../plot/bokeh';
 import { Server } from '../api/server';
-import { webSocketWay } from '../plot/socket';
+import { PlotStream, webSocketTransport } from '../plot/stream';
 import type { IPlotServices } from '../widgets/services';
 import { DashboardList, trans } from './dashboards';
 import { LOOK } from './plots';
@@ -18,9 +18,8 @@ export function services(
   const relayUrl: Server['relayUrl'] = (_, path) => `http://jupyter/relay/${path}`;
   const relayed: Server['relayed'] = () => ({
     get: () => new Promise(() => undefined),
-    post: () => new Promise(() => undefined),
     url: path => relayUrl('', path),
-    way: () => webSocketWay('')
+    stream: new PlotStream(webSocketTransport(''), trans)
   });
   return {
     commands: new CommandRegistry(),

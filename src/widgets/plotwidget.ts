@@ -156,8 +156,8 @@ export class PlotWidget extends Widget {
     this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
     // A frame does not come back by itself from what has cut it off: it is made anew.
     // Where the way to ours changes it is made anew, too; the last picture stays until then.
-    const way = next?.channel ? 'kernel' : '';
-    const epoch = this.isStock ? [next?.scheduler.address, connections].join() : way;
+    const isDirect = String(next?.channel === undefined);
+    const epoch = this.isStock ? [next?.scheduler.address, connections].join() : isDirect;
     const isThere = this._hasPlot && !(this.isStock && isSilent);
     this.live.setTarget(isThere ? (next?.id ?? null) : null, epoch);
     this._present();
@@ -175,7 +175,9 @@ export class PlotWidget extends Widget {
     const { dashboards, trans } = this._options.services;
     const tag = dashboards.tag(this.binding.dashboard, dashboardName);
     const trouble = this._question() ?? this._trouble();
-    const around = { plotTitle: trans.__(this.info.title), dashboardName, trouble, isStock };
+    const transport = this.dashboard?.channel ? trans.__('through the kernel’s messages') : '';
+    const plotTitle = trans.__(this.info.title);
+    const around = { plotTitle, dashboardName, trouble, isStock, transport };
     // What is in a frame says what it shows, not whose it is.
     const isNamed = !isStock || this.dashboard?.shown_with !== undefined;
     const whose = isNamed ? dashboardName : trans.__('Dask’s dashboard of %1', dashboardName);

@@ -22,9 +22,7 @@ PLACES = {
     "DashboardsHandler": ["api/dashboards"],
     "DashboardHandler": ["api/dashboards/stock-1"],
     "EventsHandler": ["api/events"],
-    "RelayHandler": [
-        f"dashboards/{{id}}/{path}" for path in ("health", "plots/x/session", "plots/x/ws")
-    ],
+    "RelayHandler": [f"dashboards/{{id}}/{path}" for path in ("health", "stream")],
     "FrameHandler": ["frames/somekey/status", "frames/somekey/individual-x/ws"],
 }
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -54,28 +52,18 @@ async def test_nobody_gets_in_without_a_login(
     assert (await client.control(announced))["asked"] == 1
 
 
-async def test_cookie_login_writes_only_with_xsrf(client: Client, announced: Backend) -> None:
+async def test_cookie_login_does_not_write_without_xsrf(client: Client) -> None:
     login = client.cookie_login()
     assert (await client.get("api", "dashboards", headers=dict(login))).code == 200
-    for place in ("api/dashboards", f"dashboards/{announced.id}/plots/x/session"):
-        answer = await client.get(place, method="POST", headers=dict(login), body="{}")
-        assert answer.code == 403, place
-    page = await client.relayed(announced, "status", headers={**login, "Accept": "text/html"})
-    (cookie,) = [c for c in page.headers.get_list("Set-Cookie") if c.startswith("_xsrf=")]
-    xsrf = cookie.partition(";")[0]
-    headers = {
-        **login,
-        "Cookie": f"{login['Cookie']}; {xsrf}",
-        "X-XSRFToken": xsrf.removeprefix("_xsrf="),
-    }
-    assert (await client.get(place, method="POST", headers=headers, body="{}")).code == 200
+    answer = await client.get("api/dashboards", method="POST", headers=dict(login), body="{}")
+    assert answer.code == 403
 
 
 async def test_page_of_another_origin_cannot_ask(client: Client, announced: Backend) -> None:
     headers = {**client.cookie_login(), "Origin": "http://evil.example"}
     for parts in [("api", "dashboards"), ("dashboards", announced.id, "health")]:
         assert (await client.get(*parts, headers=dict(headers))).code == 404
-    for place in ("api/events", f"dashboards/{announced.id}/plots/x/ws"):
+    for place in ("api/events", f"dashboards/{announced.id}/stream"):
         assert await client.refused_socket(place, headers=dict(headers)) in (403, 404)
 
 
@@ -86,11 +74,10 @@ def last_activity(app: ServerApp) -> object:
 async def test_nothing_counts_as_activity(client: Client, announced: Backend) -> None:
     before = last_activity(client.app)
     await client.dashboards()
-    await client.relayed(announced, "plots/x/session", method="POST", body="{}")
     await client.add("")
     async with client.events() as events:
         await events.until(bool)
-    async with client.socket("dashboards", announced.id, "plots/x/ws") as socket:
+    async with client.socket("dashboards", announced.id, "stream") as socket:
         await socket.write_message("x")
         await socket.read_message()
     assert last_activity(client.app) == before
@@ -151,9 +138,8 @@ class TestAuthorizer:
             ("write", "DELETE", "api/dashboards/x"),
             ("execute", "GET", f"dashboards/{announced.id}/health"),
             ("execute", "HEAD", f"dashboards/{announced.id}/health"),
-            ("execute", "POST", f"dashboards/{announced.id}/plots/x/session"),
             ("read", "WS", "api/events"),
-            ("execute", "WS", f"dashboards/{announced.id}/plots/x/ws"),
+            ("execute", "WS", f"dashboards/{announced.id}/stream"),
         ]:
             if method == "WS":
                 assert await client.refused_socket(place) == 403

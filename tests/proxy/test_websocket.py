@@ -17,7 +17,7 @@ from tests.proxy.client import Client
 @asynccontextmanager
 async def opened(client: Client, backend: Backend) -> AsyncIterator[WebSocketClientConnection]:
     """Open the echo socket and skip what it says first."""
-    parts = ("dashboards", backend.id, "plots/x/ws")
+    parts = ("dashboards", backend.id, "stream")
     async with client.socket(*parts, max_message_size=2**27) as socket:
         await socket.read_message()
         yield socket
@@ -27,16 +27,17 @@ async def test_subprotocols_pass_and_rights_do_not(client: Client, announced: Ba
     async with client.socket(
         "dashboards",
         announced.id,
-        "plots/x/ws",
-        params={"token": client.token, "_xsrf": "secret", "bokeh-protocol-version": "1.0"},
+        "stream",
+        params={"token": client.token, "_xsrf": "secret", "a": "1"},
         headers={"Cookie": "a=secret"},
         subprotocols=["bokeh", "session.token"],
     ) as socket:
         first = json.loads(str(await socket.read_message()))
         assert socket.selected_subprotocol == "bokeh"
-    assert await client.refused_socket("dashboards", announced.id, "nothing/ws") == 502
+    for path in ("plots/x/ws", "health"):
+        assert await client.refused_socket("dashboards", announced.id, path) == 403
     assert first["offered"] == ["bokeh", "session.token"]
-    assert first["uri"] == "/plots/x/ws?bokeh-protocol-version=1.0"
+    assert first["uri"] == "/stream?a=1"
     assert "cookie" not in [name.lower() for name in first["headers"]]
 
 

@@ -1,41 +1,88 @@
-"""A page as a browser has it, without drawing: speaks Bokeh's protocol over a real websocket."""
+"""A page as a browser has it, without drawing: speaks to `/stream` over a real websocket."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from typing import Any, Self
 
+from bokeh.core.serialization import Buffer, Serialized
+from bokeh.core.types import ID
 from bokeh.document import Document
-from bokeh.document.events import MessageSentEvent, ModelChangedEvent
+from bokeh.document.events import DocumentPatchedEvent, MessageSentEvent, ModelChangedEvent
 from bokeh.events import PointEvent, Tap
-from bokeh.protocol import Protocol
-from bokeh.protocol.message import Message
-from bokeh.protocol.receiver import Receiver
+from bokeh.protocol.messages.patch_doc import patch_doc
 from tornado.httpclient import HTTPRequest
-from tornado.locks import Lock
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from dask_diag_lab.server.control import PaneControl
-from tests.kernel.serving import Endpoint
+from tests.kernel.serving import Endpoint, until
 
 QUIET_S = 0.25
 QUIET_TURNS = 10
 
 
-class BrowserPage:
-    """One open page; `frames` counts the data frames that came after the first picture."""
+class Connection:
+    """A websocket to `/stream`, and the plots that are open over it."""
 
     def __init__(self, socket: WebSocketClientConnection) -> None:
-        self.document = Document()
+        self.socket = socket
+        self.pages: dict[str, BrowserPage] = {}
         self.frames = 0
+        self._reading = asyncio.create_task(self._read())
+
+    @classmethod
+    async def open(cls, served: Endpoint) -> Self:
+        url = served.url.replace("http", "ws", 1) + "/stream"
+        headers = {"Authorization": f"token {served.token}"}
+        return cls(await websocket_connect(HTTPRequest(url, headers=headers)))
+
+    @property
+    def is_closed(self) -> bool:
+        return self._reading.done()
+
+    async def send(self, **message: object) -> None:
+        await self.socket.write_message(json.dumps(message, default=Buffer.to_base64))
+
+    async def close(self) -> None:
+        """Leave, as a closed tab does."""
+        self.socket.close()
+        await self._reading
+
+    async def _read(self) -> None:
+        while (frame := await self.socket.read_message()) is not None:
+            assert isinstance(frame, bytes)
+            self.frames += 1
+            for message, buffers in messages_in(frame):
+                self.pages[message["id"]].take(message, buffers)
+        self.socket.close()
+
+
+def messages_in(frame: bytes) -> Iterator[tuple[dict[str, Any], list[Buffer]]]:
+    """Yield the messages of a frame, each with its buffers."""
+    begin = at = 4 + int.from_bytes(frame[:4], "little")
+    for message in json.loads(frame[4:begin]):
+        buffers = []
+        for id_, size in message.get("buffers", []):
+            buffers.append(Buffer(ID(id_), frame[at : at + size]))
+            at += size
+        yield message, buffers
+    assert at == len(frame)
+
+
+class BrowserPage:
+    """One open plot; `patches` counts those that came after the first picture."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.document = Document()
+        self.reason = ""
+        self.opened: dict[str, Any] = {}
         self.patches = 0
         self.commands = 0
-        self.write_lock = Lock()  # Bokeh's messages take it
-        self._socket = socket
-        self._protocol = Protocol()
-        self._receiver = Receiver(self._protocol)
-        self._reading: asyncio.Task[None] | None = None
+        self._id = f"p{len(connection.pages)}"
+        connection.pages[self._id] = self
 
     @classmethod
     async def open(
@@ -43,21 +90,14 @@ class BrowserPage:
         served: Endpoint,
         plot: str,
         look: dict[str, str] | None = None,
-        session: Any = None,  # JSON
-        arguments: dict[str, str] | None = None,
+        arguments: Any = None,  # JSON
+        connection: Connection | None = None,
     ) -> Self:
-        """Ask for a session with the first picture (or take `session`), and connect."""
-        if session is None:
-            body = json.dumps({"look": look or {}, "arguments": arguments or {}})
-            session = await served.json(f"/plots/{plot}/session", method="POST", body=body)
-        page = cls(await connect(served, plot, session["token"]))
-        assert (await page._message()).msgtype == "ACK"
-        await page._send(page._protocol.create("PULL-DOC-REQ"))
-        reply: Any = None  # the kind that has a document
-        while reply is None or reply.msgtype != "PULL-DOC-REPLY":
-            reply = await page._message()  # patches before it are in it already, as for BokehJS
-        reply.push_to_document(page.document)
-        page._reading = asyncio.create_task(page._read())
+        """Open a plot over a connection of its own, or over one that is there."""
+        page = cls(connection or await Connection.open(served))
+        fields = {"plot": plot, "look": look or {}, "arguments": arguments or {}}
+        await page._send(type="open", **fields)
+        await until(lambda: page.opened or page.reason, "it does not open")
         return page
 
     @property
@@ -68,8 +108,8 @@ class BrowserPage:
         return found
 
     @property
-    def is_closed(self) -> bool:
-        return self._reading is None or self._reading.done()
+    def frames(self) -> int:
+        return self.connection.frames
 
     async def quiet(self) -> int:
         """Wait until nothing has come for a while; return how many frames there were."""
@@ -95,57 +135,36 @@ class BrowserPage:
         """Click the picture of a sample."""
         picture: Any = self.document.select_one({"name": "picture"})
         self.document.models.flush_synced()  # the server knows them all
-        happened = MessageSentEvent(self.document, "bokeh_event", kind(picture))
-        await self._send(self._protocol.create("PATCH-DOC", [happened]))
+        await self._patch(MessageSentEvent(self.document, "bokeh_event", kind(picture)))
 
     async def patch(self, model: Any, name: str, value: object) -> None:
         """Set one property of any model of the document."""
-        event = ModelChangedEvent(self.document, model, name, value)
-        await self._send(self._protocol.create("PATCH-DOC", [event]))
+        await self._patch(ModelChangedEvent(self.document, model, name, value))
+
+    async def leave(self) -> None:
+        """Close the plot alone."""
+        await self._send(type="close")
 
     async def close(self) -> None:
-        """Leave, as a closed tab does."""
-        self._socket.close()
-        if self._reading is not None:
-            await self._reading
+        """Leave with all that is open over the same connection."""
+        await self.connection.close()
 
-    async def _send(self, message: Message[Any]) -> None:
-        await message.send(self)  # type: ignore[arg-type]  # it only calls `write_message`
-
-    async def write_message(
-        self, message: str | bytes, binary: bool = False, locked: bool = True
-    ) -> None:
-        """Write one fragment; Bokeh's messages call this."""
-        await self._socket.write_message(message, binary)
-
-    async def _message(self) -> Message[Any]:
-        while True:
-            fragment = await self._socket.read_message()
-            assert fragment is not None, "the server has closed the websocket"
-            message = await self._receiver.consume(fragment)
-            if message is not None:
-                return message
-
-    async def _read(self) -> None:
-        while (fragment := await self._socket.read_message()) is not None:
-            message: Any = await self._receiver.consume(fragment)
-            self.frames += 1
-            if message is not None and message.msgtype == "PATCH-DOC":
+    def take(self, message: dict[str, Any], buffers: list[Buffer]) -> None:
+        """Take what has come for this plot."""
+        match message["type"]:
+            case "document":
+                self.document.replace_with_json(Serialized(message["document"], buffers))
+                self.opened = message
+            case "patch":
                 self.patches += 1
-                message.apply_to_document(self.document, self)
-        self._socket.close()
+                setter: Any = self
+                patch: Any = Serialized(message["patch"], buffers)
+                self.document.apply_json_patch(patch, setter=setter)
+            case "error":
+                self.reason = message["reason"]
 
+    async def _patch(self, event: DocumentPatchedEvent) -> None:
+        await self._send(type="patch", patch=patch_doc.create([event]).content)
 
-async def connect(served: Endpoint, plot: str, token: str) -> WebSocketClientConnection:
-    """Open a plot's websocket with a Bokeh session token."""
-    url = served.url.replace("http", "ws", 1) + f"/plots/{plot}/ws"
-    request = HTTPRequest(url, headers={"Authorization": f"token {served.token}"})
-    return await websocket_connect(request, subprotocols=["bokeh", token])
-
-
-async def is_refused(served: Endpoint, plot: str, token: str) -> bool:
-    """Whether the server closes a websocket with this session token before it says anything."""
-    socket = await connect(served, plot, token)
-    answer = await socket.read_message()
-    socket.close()
-    return answer is None
+    async def _send(self, **message: object) -> None:
+        await self.connection.send(id=self._id, **message)

@@ -14,8 +14,8 @@ KEY = cookie_value(TOKEN)
 ROUTES = [
     *("/", "/status", "/health", "/plots.json", "/individual-plots.json", "/tasks", "/info"),
     *("/individual-task-stream", "/plots/task-stream", "/plots/task-stream.json"),
-    *("/plots/task-stream.csv", "/plots/task-stream/session", "/plots/task-stream/ws"),
-    *("/plots/task-stream/autoload.js", "/plots/task-stream/metadata", "/favicon.ico"),
+    *("/plots/task-stream.csv", "/stream"),
+    "/favicon.ico",
     *("/static/js/bokeh.min.js", "/static/dask-diag-lab/page.css", "/nothing"),
 ]
 
@@ -75,7 +75,7 @@ async def test_a_foreign_page_cannot_use_the_cookie() -> None:
 
 async def test_websockets_are_refused_without_the_token_and_from_foreign_pages() -> None:
     async with serving() as served:
-        url = served.url.replace("http", "ws", 1) + "/plots/task-stream/ws"
+        url = served.url.replace("http", "ws", 1) + "/stream"
         foreign = {"Cookie": f"{COOKIE}={KEY}", "Origin": "http://evil.example"}
         for headers in ({}, {"Authorization": "token wrong"}, foreign):
             with pytest.raises(HTTPClientError, match="403"):

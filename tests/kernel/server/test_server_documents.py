@@ -5,24 +5,24 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
-import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
+import numpy as np
 import pytest
 from bokeh.events import DoubleTap
 from bokeh.io import curdoc
 from bokeh.io.state import curstate
 from bokeh.models import ColumnDataSource
 from bokeh.models import Plot as BokehPlot
-from bokeh.util.token import generate_jwt_token, generate_session_id
 
 from dask_diag_lab.store.store import State
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.registry import built_in_plots
-from tests.kernel.server.browser import BrowserPage, connect, is_refused
+from tests.kernel.server.browser import BrowserPage, Connection
 from tests.kernel.server.sample_views import SAMPLES, Choosing, Counting, Failing, live_view
 from tests.kernel.serving import Served, make_batch, serving, until
 
@@ -30,7 +30,7 @@ KEY = "('x-é\"<b>', 3, 'ß')"
 
 
 @asynccontextmanager
-async def opened(plot: str, **more: dict[str, str]) -> AsyncIterator[tuple[Served, BrowserPage]]:
+async def opened(plot: str, **more: Any) -> AsyncIterator[tuple[Served, BrowserPage]]:
     """Serve the samples with a page of one of them open."""
     async with serving(SAMPLES) as served:
         page = await BrowserPage.open(served, plot, **more)
@@ -207,9 +207,10 @@ async def test_bad_arguments_change_nothing_and_open_nothing(arguments: object) 
         await page.command("fit")
         await until(lambda: live_view().verbs == ["fit"], "the good command was lost")
         assert live_view().arguments == {"key": "a"}
-        body = json.dumps({"arguments": arguments})
-        reply = await served.ask("/plots/choosing/session", method="POST", body=body)
-        assert reply.code == 400
+        other = await BrowserPage.open(
+            served, "choosing", arguments=arguments, connection=page.connection
+        )
+        assert other.reason
 
 
 async def test_a_click_is_one_message_and_may_ask_the_page_to_open_another_plot() -> None:
@@ -348,49 +349,77 @@ async def test_pages_are_forgotten_soon_after_their_browser_left(
     assert not collected  # the kernel's user would wait for that
 
 
-async def test_a_page_that_comes_late_gets_its_document_all_the_same() -> None:
-    async with serving(SAMPLES) as served:
-        body = json.dumps({"arguments": {"key": "a"}})
-        session = await served.json("/plots/choosing/session", method="POST", body=body)
-        await until(all_closed, "it is kept for nobody", limit_s=45)
-        page = await BrowserPage.open(served, "choosing", session=session)
-        assert page.control.note == "shows a"
-        await page.close()
-
-
 async def test_stopping_closes_sockets_and_views() -> None:
     async with opened("counting") as (served, page):
         await served.server.stop()
-        await until(lambda: page.is_closed, "the websocket is open")
+        await until(lambda: page.connection.is_closed, "the websocket is open")
         assert all_closed()
         await served.server.stop()
 
 
-async def test_session_tokens_that_are_not_ours_or_too_old_are_refused_without_noise(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_plots_of_one_page_share_a_stream_and_each_has_faults_of_its_own() -> None:
     async with serving(SAMPLES) as served:
-        secret = b"somebody else's"
-        unsigned = generate_jwt_token(generate_session_id(), signed=False)
-        foreign = generate_jwt_token(generate_session_id(secret, signed=True), secret, signed=True)
-        session = await served.json("/plots/counting/session", method="POST", body="{}")
-        for token in (unsigned, foreign, "nonsense", "e30", "a.b.c"):
-            assert await is_refused(served, "counting", token)
-        assert await is_refused(served, "failing", session["token"])
-        later = time.time() + 400
-        monkeypatch.setattr("dask_diag_lab.server.sessions.time.time", lambda: later)
-        assert await is_refused(served, "counting", session["token"])
-    assert not [r for r in caplog.records if r.levelno >= logging.ERROR]
+        connection = await Connection.open(served)
+        names = ("counting", "counting", "nope", "failing")
+        pages = [await BrowserPage.open(served, name, connection=connection) for name in names]
+        one, other, missing, failing = pages
+        assert (bool(one.opened), missing.reason) == (True, "There is no plot “nope” here.")
+        await one.quiet()
+        patches, frames = [one.patches, other.patches], one.frames
+        served.store.apply(make_batch(2))
+        for page in (one, other):
+            await drawn(served, page)
+        await one.quiet()
+        assert [one.patches - patches[0], other.patches - patches[1]] == [1, 1]
+        assert one.frames - frames <= 2  # the failing one is drawn again
+        assert failing.control.state == "error"
+        await one.leave()
+        await until(lambda: sum(view.is_closed for view in Counting.made) == 1, "it is kept")
+        served.store.apply(make_batch(3))
+        await drawn(served, other)
+        await connection.close()
+        await until(all_closed, "they are kept")
 
 
-async def test_a_server_survives_what_no_page_would_send() -> None:
+async def test_a_browser_that_reads_nothing_gets_no_backlog_and_then_the_picture_of_now() -> None:
+    frames: list[bytes] = []
+    has_room = asyncio.Event()
+
+    async def write(frame: bytes) -> None:
+        frames.append(frame)
+        await has_room.wait()
+
+    async with opened("counting") as (served, fast):
+        stream = await served.server.stream(write)
+        stream.take('{"type": "open", "id": "slow", "plot": "counting"}')
+        view = live_view()
+        for n in range(2, 5):
+            served.store.apply(make_batch(n))
+            await drawn(served, fast)
+        assert (view.updates, len(frames)) == (1, 1)
+        has_room.set()
+        await until(lambda: view.updates == 2, "it is behind")
+        assert len(frames) == 2
+        stream.close()
+
+
+@pytest.mark.parametrize("bad", ["nonsense", "[" * 9000, "[]", "{}", b"\xff", '{"type": "open"}'])
+async def test_a_page_that_sends_what_none_would_is_left_and_others_go_on(bad: str | bytes) -> None:
     async with opened("counting") as (served, page):
-        session = await served.json("/plots/counting/session", method="POST", body="{}")
-        socket = await connect(served, "counting", session["token"])
-        for part in ("nonsense", "{}", "{}"):
-            await socket.write_message(part)
-        while await socket.read_message() is not None:
-            continue
-        socket.close()
+        other = await BrowserPage.open(served, "counting")
+        await other.connection.socket.write_message(bad, binary=isinstance(bad, bytes))
+        await until(lambda: other.connection.is_closed, "it is not left")
+        assert other.connection.socket.close_code == 4400
         served.store.apply(make_batch(2))
         await drawn(served, page)
+
+
+async def test_a_patch_that_cannot_be_applied_is_said_in_its_pane() -> None:
+    async with opened("counting") as (served, page):
+        await page.connection.send(type="patch", id="p0", patch={"events": [{}]})
+        await until(lambda: page.control.state == "error", "nothing is said")
+        source = page.document.select_one({"type": ColumnDataSource})
+        await page.patch(source, "data", {"x": np.arange(3.0), "y": np.arange(3.0)})
+        await until(lambda: len(live_view().source.data["x"]) == 3, "the reader's data is lost")
+        served.store.apply(make_batch(2))
+        await until(lambda: page.control.state == "live", "it still says error")

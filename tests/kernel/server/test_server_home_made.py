@@ -14,7 +14,7 @@ from bokeh.plotting import figure
 
 from dask_diag_lab import Column, FigureView, register_plot
 from dask_diag_lab.server.handlers import OWN
-from dask_diag_lab.server.sessions import address_of
+from dask_diag_lab.server.scripts import address_of
 from dask_diag_lab.views.models import SteadyRenderer
 from dask_diag_lab.views.registry import REGISTRY, Plot, Registry, all_plots, is_built_in
 from dask_diag_lab.views.view import View
@@ -112,16 +112,15 @@ async def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
 
     register_plot(Late)
     async with serving() as served:
-        session = await served.json("/plots/mine/session", method="POST", body="{}")
-        page = await BrowserPage.open(served, "mine", session=session)
+        page = await BrowserPage.open(served, "mine")
         served.store.apply(make_batch(2))
         await until(lambda: model(page, "line"), "no line came")
         assert isinstance(model(page, "line"), SteadyRenderer)
-        assert address_of(OWN) in session["scripts"]
+        assert address_of(OWN) in page.opened["scripts"]
         await page.close()
 
 
-async def test_a_replaced_plot_is_drawn_by_the_new_class_in_the_next_session() -> None:
+async def test_a_replaced_plot_is_drawn_by_the_new_class_when_it_is_opened_again() -> None:
     register_plot(named(Counting))
     async with serving() as served:
         old = await BrowserPage.open(served, "mine")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
@@ -40,11 +39,10 @@ async def closed(streams: Streams) -> bytes:
 
 @asynccontextmanager
 async def open_plot(served: Served) -> AsyncIterator[WebSocketClientConnection]:
-    reply = await served.ask("/plots/task-stream/session", method="POST", body="{}")
-    token = json.loads(reply.body)["token"]
-    url = served.url.replace("http", "ws") + "/plots/task-stream/ws"
+    url = served.url.replace("http", "ws") + "/stream"
     request = HTTPRequest(url, headers={"Authorization": f"token {TOKEN}"})
-    plot = await websocket_connect(request, subprotocols=["bokeh", token])
+    plot = await websocket_connect(request)
+    await plot.write_message('{"type": "open", "id": "a", "plot": "task-stream"}')
     assert await plot.read_message() is not None
     try:
         yield plot
@@ -60,7 +58,7 @@ async def test_a_connection_without_a_whole_request_is_closed_and_a_plot_stays_o
 ) -> None:
     monkeypatch.setattr(application, "REQUEST_S", 0.5)
     async with serving() as served, open_plot(served):
-        post = "POST /plots/task-stream/session HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        post = "POST /health HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         post += f"Authorization: token {TOKEN}\r\nContent-Length: 100\r\n\r\n{{"
         for begun in (b"", b"GET /health HTTP/1.1\r\nHost:", post.encode()):
             assert await closed(await connected(served, begun)) == b""

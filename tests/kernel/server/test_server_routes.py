@@ -11,9 +11,10 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from dask_diag_lab.server import Server, export
 from dask_diag_lab.server.handlers import OWN
-from dask_diag_lab.server.sessions import address_of
+from dask_diag_lab.server.scripts import address_of
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.registry import built_in_plots
+from tests.kernel.server.browser import BrowserPage, Connection
 from tests.kernel.server.sample_views import SAMPLES
 from tests.kernel.serving import TOKEN, Endpoint, Served, make_batch, serving
 from tests.kernel.store.batches import group_row
@@ -120,46 +121,30 @@ async def test_a_pane_that_is_opened_at_once_waits_for_bokeh() -> None:
     server = Server(Store(), info=lambda: info, token=TOKEN)
     early = Endpoint(await server.start())
     try:
-        answers = await asyncio.gather(
-            early.ask("/static/js/bokeh.min.js"),
-            early.ask("/plots/cpu/session", method="POST", body=""),
+        script, page = await asyncio.gather(
+            early.ask("/static/js/bokeh.min.js"), BrowserPage.open(early, "cpu")
         )
-        assert [one.code for one in answers] == [200, 200]
+        assert (script.code, page.reason) == (200, "")
     finally:
         await server.stop()
+    await page.close()
 
 
-async def test_a_session_names_the_scripts_that_draw_its_plot() -> None:
+async def test_a_document_names_the_scripts_that_draw_it() -> None:
     async with serving() as served:
-        sessions = [
-            await served.json(f"/plots/{name}/session", method="POST", body=body)
-            for name, body in (("cpu", ""), ("cpu", '{"look": {"name": "dark"}}'), ("workers", ""))
-        ]
-        assert len({session["token"] for session in sessions}) == 3
-        for session in sessions:
-            assert session["scripts"][0].startswith("static/js/bokeh.min.js?v=")
-            codes = [(await served.ask(f"/{script}")).code for script in session["scripts"]]
-            assert set(codes) == {200}
-        assert address_of(OWN) in sessions[0]["scripts"]
-        assert address_of("static/js/bokeh-tables.min.js") in sessions[2]["scripts"]
-
-
-BAD = ["[]", "nonsense", "[" * 30_000, '{"look": "dark"}', '{"arguments": {"nope": "1"}}']
-
-
-@pytest.mark.parametrize("body", [*BAD, "x" * 40_000])
-async def test_bad_session_requests_get_a_sentence(body: str) -> None:
-    async with serving() as served:
-        reply = await served.ask("/plots/cpu/session", method="POST", body=body)
-        assert (reply.code, b"Traceback" in reply.body) == (400, False)
+        connection = await Connection.open(served)
+        for name, own in (("cpu", OWN), ("workers", "static/js/bokeh-tables.min.js")):
+            page = await BrowserPage.open(served, name, connection=connection)
+            scripts = page.opened["scripts"]
+            assert scripts[0].startswith("static/js/bokeh.min.js?v=")
+            assert address_of(own) in scripts
+            assert {(await served.ask(f"/{script}")).code for script in scripts} == {200}
+        await connection.close()
 
 
 async def test_an_unknown_path_answers_with_an_error_in_words() -> None:
     async with serving() as served:
-        assert (await served.ask("/plots/cpu/session")).code == 405
-        assert (await served.ask("/plots/nope/session", method="POST", body="{}")).code == 404
-        for path in ("/plots/task-stream/autoload.js", "/plots/task-stream/metadata"):
-            assert (await served.ask(path)).code == 404  # Bokeh's own pages are not reachable
+        assert (await served.ask("/health", method="POST", body="{}")).code == 405
         for path in ("/plots/nope", "/a/b/c"):
             reply = await served.ask(path)
             assert reply.code == 404

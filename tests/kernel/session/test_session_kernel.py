@@ -16,6 +16,7 @@ import pytest
 from dask_diag_lab.server.announce import session_name
 from tests.kernel.dashboards import answer_at
 from tests.kernel.notebook.kernels import Kernel, running_kernel
+from tests.kernel.server.browser import messages_in
 from tests.kernel.serving import records_in, wait_until
 
 FOUND = """
@@ -155,9 +156,9 @@ class Page:
             kind = f"{part['kind']}{'+' if part['more'] else ''}"
             known[-1] = (kind, known[-1][1] + chunk)
 
-    def answer(self, name: str, path: str, body: str | None = None) -> bytes:
+    def answer(self, name: str, path: str) -> bytes:
         """Return what the kernel's server answers."""
-        self.send(do="fetch", id=name, path=path, body=body)
+        self.send(do="fetch", id=name, path=path)
         self.until(lambda: [kind for kind, _ in self.received.get(name, []) if kind[-1] != "+"])
         return self.received[name][-1][1]
 
@@ -190,14 +191,15 @@ def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, f
     page.answer("loaded", "individual-plots.json")  # there once Bokeh is loaded
     library = page.answer("a", "static/js/bokeh.min.js")
     assert len(library) > 1_000_000
-    reply = json.loads(page.answer("b", "plots/progress/session", "{}"))
-    path = "plots/progress/ws"
-    page.send(do="open", id="c", path=path, protocols=["bokeh", reply["token"]])
-    page.until(lambda: len(page.received.get("c", [])) >= 3)
-    assert json.loads(page.received["c"][0][1])["msgtype"] == "ACK"
+    page.send(do="open", id="c")
+    page.send(do="send", id="c", data='{"type": "open", "id": "1", "plot": "progress"}')
+    page.until(lambda: page.received.get("c", [("+", b"")])[0][0] == "frame")
+    ((message, _),) = messages_in(page.received["c"][0][1])
+    assert (message["type"], message["id"]) == ("document", "1")
     page.send(do="close", ids=["c"])
     page.send(do="fetch", id="d", path="../../etc/passwd")
-    page.send(do="open", id="e", path="../../etc/passwd", protocols=[])
+    page.send(do="open", id="e")
+    page.send(do="send", id="e", data="nonsense")
     page.until(lambda: len(page.received.keys() & {"d", "e"}) == 2)
     assert [page.received[one][0][0] for one in "de"] == ["closed", "closed"]
     page.send(do="keep", ids=["e"])  # is not held any more

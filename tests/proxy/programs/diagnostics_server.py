@@ -40,7 +40,7 @@ class Anything(web.RequestHandler):
         else:
             await answer()
 
-    head = post = get
+    head = get
 
     def number(self, name: str) -> float:
         return float(self.get_argument(name, "0"))
@@ -55,9 +55,6 @@ class Anything(web.RequestHandler):
         self.write(health)
 
     async def answer_plots(self) -> None:
-        if self.request.method == "POST":  # a session
-            self.write({"path": self.request.path, "body": self.request.body.decode()})
-            return
         listed = json.loads((FIXTURES / "plots.json").read_bytes())
         more = range(1, int(STATE["more_plots"]) + 1)
         listed["plots"] += [{**listed["plots"][0], "name": f"mine-{n}"} for n in more]
@@ -149,7 +146,7 @@ class Echo(WebSocketHandler):
 
 async def main() -> None:
     """Serve until standard input ends."""
-    server = HTTPServer(web.Application([(r"/plots/[^/]+/ws", Echo), (r"/.*", Anything)]))
+    server = HTTPServer(web.Application([(r"/stream", Echo), (r"/.*", Anything)]))
     sockets = bind_sockets(0, "127.0.0.1")
     server.add_sockets(sockets)
     STATE["url"] = f"http://127.0.0.1:{sockets[0].getsockname()[1]}"

@@ -1,0 +1,167 @@
+"""The stream of a browser page: all its plots of this dashboard, over one websocket.
+
+What it carries, and why so: docs/decisions/0005. Must be importable without Bokeh.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+from tornado.web import HTTPError
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from dask_diag_lab.server.handlers import SiteHandler, in_words
+
+if TYPE_CHECKING:
+    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.server.page import Page
+
+CLOSE_BAD_MESSAGE: Final = 4400
+MAX_PLOTS: Final = 500
+"""Of one stream; nobody looks at so many."""
+BAD_MESSAGE: Final = "This server cannot understand what the page sent."
+
+
+class Stream:
+    """The plots that one browser page has open.
+
+    All that waits is sent at once, and nothing is drawn before the browser has taken that: a slow
+    one gets no backlog. A frame is the length of its JSON in four bytes, little end first, the
+    JSON, which is a list of messages, and the buffers of which these have ids and sizes.
+
+    Parameters
+    ----------
+    site : Site
+        With the plots; loaded.
+    write : callable
+        Sends a frame, and returns when the browser's side has taken it.
+    """
+
+    def __init__(self, site: Site, write: Callable[[bytes], Awaitable[None]]) -> None:
+        self._site, self._write = site, write
+        self._pages: dict[str, Page] = {}
+        self._messages: list[str] = []
+        self._buffers: list[bytes] = []
+        self._sending: asyncio.Task[None] | None = None
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether the browser has not taken all yet."""
+        return self._sending is not None
+
+    def take(self, text: str | bytes) -> None:
+        """Do what a message of the browser says.
+
+        Raises
+        ------
+        ValueError
+            It is none.
+        """
+        try:
+            message = json.loads(text)
+        except (ValueError, RecursionError):
+            raise ValueError(BAD_MESSAGE) from None
+        match message:
+            case {"type": "open", "id": str(id_), "plot": str(name)} if self._is_new(id_):
+                self._open(id_, name, message)
+            case {"type": "patch", "id": str(id_), "patch": dict(patch)}:
+                if page := self._pages.get(id_):  # else it has just been closed
+                    page.patched(patch)
+                    self._site.tick()
+            case {"type": "close", "id": str(id_)}:
+                self._drop(id_)
+            case _:
+                raise ValueError(BAD_MESSAGE)
+
+    def send(self, message: str, buffers: Iterable[bytes] = ()) -> None:
+        """Have a message in JSON sent with the next `flush`."""
+        self._messages.append(message)
+        self._buffers.extend(buffers)
+
+    def flush(self) -> None:
+        """Send what waits, once what was sent before is taken."""
+        if self._messages and self._sending is None:
+            self._sending = asyncio.create_task(self._send())
+
+    def close(self) -> None:
+        """Let go of all plots; harmless twice."""
+        for id_ in list(self._pages):
+            self._drop(id_)
+        if self._sending is not None:
+            self._sending.cancel()
+
+    def _is_new(self, id_: str) -> bool:
+        return id_ not in self._pages and len(self._pages) < MAX_PLOTS
+
+    def _open(self, id_: str, name: str, asked: Mapping[str, Any]) -> None:  # JSON
+        try:
+            plot = self._site.plot(name)
+            from dask_diag_lab.server.control import read_arguments, read_look
+            from dask_diag_lab.server.page import Page
+
+            look = read_look(asked.get("look"))
+            arguments = plot.check_arguments(read_arguments(asked.get("arguments")))
+            page = self._pages[id_] = Page(plot, self._site.store, look, arguments, self, id_)
+            self._site.drawing.add(page)
+            page.send_document()
+        except (HTTPError, ValueError) as error:
+            self._drop(id_)
+            reason = in_words(error) if isinstance(error, HTTPError) else str(error)
+            self.send(json.dumps({"type": "error", "id": id_, "reason": reason}))
+        self.flush()
+
+    def _drop(self, id_: str) -> None:
+        if (page := self._pages.pop(id_, None)) is not None:
+            self._site.drawing.drop(page)
+            page.document.clear()
+
+    async def _send(self) -> None:
+        try:
+            while self._messages:
+                head = f"[{','.join(self._messages)}]".encode()
+                frame = b"".join((len(head).to_bytes(4, "little"), head, *self._buffers))
+                self._messages, self._buffers = [], []
+                await self._write(frame)
+        finally:
+            self._sending = None
+            self._site.tick()
+
+
+class StreamHandler(SiteHandler, WebSocketHandler):
+    """``/stream``: a `Stream` over a websocket."""
+
+    draws = True
+    _stream: Stream | None = None
+
+    def check_origin(self, origin: str) -> bool:  # noqa: ARG002  # tornado's
+        """Return True: the origin has been judged together with how the token came."""
+        return True
+
+    def open(self) -> None:
+        """Begin."""
+        self._stream = Stream(self.site, self._write)
+        self.site.sockets.add(self)
+        # Else the second of two small messages waits up to 40 ms until the first is acknowledged.
+        self.set_nodelay(True)
+
+    def on_message(self, message: str | bytes) -> None:
+        """Do what the page asks; a page that asks what no page of ours would is left."""
+        assert self._stream is not None
+        try:
+            self._stream.take(message)
+        except ValueError:
+            self.close(CLOSE_BAD_MESSAGE, BAD_MESSAGE)
+
+    def on_close(self) -> None:
+        """Let go of the plots."""
+        self.site.sockets.discard(self)
+        if self._stream is not None:
+            self._stream.close()
+
+    async def _write(self, frame: bytes) -> None:
+        with suppress(WebSocketClosedError):  # `on_close` follows
+            await self.write_message(frame, binary=True)
