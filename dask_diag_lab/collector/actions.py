@@ -26,7 +26,6 @@ CHUNK_ROWS: Final = 4096
 """Rows dropped at once when the log is full; also what a chunk's memory is rounded up to."""
 
 MAX_ACTIONS: Final = 200_000
-MAX_SECEDED: Final = 10_000
 MAX_PULL_ROWS: Final = 10_000
 """Rows of one answer: packing their keys costs the scheduler about 5 ms."""
 
@@ -134,8 +133,6 @@ class ActionLog:
         Ended tasks whose prefix did not fit into the string table.
     skipped : int
         Ended tasks whose actions could not be read.
-    seceded_s : float
-        Seconds of computing, among those of the rows, in which a task had given its thread back.
     """
 
     def __init__(
@@ -147,8 +144,6 @@ class ActionLog:
         self.tasks = 0
         self.unnamed = 0
         self.skipped = 0
-        self.seceded_s = 0.0
-        self._seceded: dict[Any, float] = {}  # when, by key of what runs
         self._clocks = clocks or Clocks()
         self._limit = limit
         self._strings = strings
@@ -212,8 +207,6 @@ class ActionLog:
             source = 0
             if kind == COMPUTE:
                 ready, assigned = moments
-                if self._seceded and key in self._seceded:
-                    self.seceded_s += max(stop - max(start, self._seceded.pop(key)), 0.0)
             elif kind is None:
                 continue
             elif kind == TRANSFER:
@@ -234,13 +227,6 @@ class ActionLog:
             self.tasks = task + 1
             if fact("metadata") or fact("exception_text"):
                 self._keep_details(task, message)
-
-    def secede(self, key: Any, moment: float) -> None:  # any hashable
-        """Note since when a task that goes on has given its thread back."""
-        self.flush()  # an earlier run of it
-        self._seceded[key] = moment
-        if len(self._seceded) > MAX_SECEDED:  # those that were cancelled never end
-            del self._seceded[next(iter(self._seceded))]
 
     def since(
         self, cursor: int, keys_cursor: int, max_rows: int = MAX_PULL_ROWS

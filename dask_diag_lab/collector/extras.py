@@ -82,7 +82,6 @@ class Extras:
     ) -> None:
         before = dict(getattr(scheduler, "cumulative_worker_metrics", {}))
         whole: dict[str, Callable[[], Iterable[Row]]] = {
-            "durations": partial(durations, scheduler),
             "bandwidth-types": partial(bandwidth_types, scheduler),
             "bandwidth-workers": partial(bandwidth_workers, scheduler),
             "errors": error_rows,
@@ -167,13 +166,6 @@ def clients(scheduler: Scheduler) -> Iterator[Row]:
         is_connected = name in scheduler.client_comms
         if is_connected or client.wants_what:
             yield key_text(name), is_connected, len(client.wants_what)
-
-
-def durations(scheduler: Scheduler) -> Iterator[Row]:
-    """Yield prefix, action and seconds."""
-    for prefix in scheduler.task_prefixes.values():
-        for action, seconds in prefix.all_durations.items():
-            yield key_text(prefix.name), key_text(action), float(seconds)
 
 
 def bandwidth_types(scheduler: Scheduler) -> Iterator[Row]:

@@ -71,9 +71,6 @@ TASK_ERRED: Final = "task-erred"
 """The workers' message of a task that failed. Where the task has retries left, the scheduler passes
 nothing of it on to plugins, so the handler is wrapped."""
 
-LONG_RUNNING: Final = "long-running"
-"""The workers' message of a task that seceded, which plugins are not told either."""
-
 WANTED: Final = EXTRA_NAMES | {GRAPH}
 """What is only worked out for who wants it."""
 
@@ -141,9 +138,6 @@ class Collector(SchedulerPlugin):
             for prefix in scheduler.task_prefixes.values()
             if prefix.duration_average >= 0
         )
-        for ws in scheduler.workers.values():
-            for ts in ws.long_running:
-                self._log.secede(ts.key, self._began)
         # Kept to be recognized at the end: unpickling the same class once more, as every further
         # registration does, gives it new functions, and then ``self.pull`` is another one.
         self._handlers: dict[str, Callable[..., Any]] = {
@@ -153,10 +147,7 @@ class Collector(SchedulerPlugin):
             ASK: ask_handler(scheduler),
         }
         scheduler.handlers.update(self._handlers)
-        self._wrapped: dict[str, Callable[..., Any]] = {
-            TASK_ERRED: self.task_erred,
-            LONG_RUNNING: self.long_running,
-        }
+        self._wrapped: dict[str, Callable[..., Any]] = {TASK_ERRED: self.task_erred}
         self._before = {name: scheduler.stream_handlers[name] for name in self._wrapped}
         scheduler.stream_handlers.update(self._wrapped)
         self._tick_soon()
@@ -276,17 +267,6 @@ class Collector(SchedulerPlugin):
         self._note_attempt(key, message)
         self._before[TASK_ERRED](key=key, stimulus_id=stimulus_id, **message)
 
-    def long_running(self, key: Any, **message: Any) -> None:  # as `distributed`'s
-        """Note that a task has seceded, then let the scheduler handle the message."""
-        self._note_seceded(key, message)
-        self._before[LONG_RUNNING](key=key, **message)
-
-    @_safely
-    def _note_seceded(self, key: Any, message: Mapping[str, Any]) -> None:
-        ts = self._tasks.get(key)
-        if ts is not None and ts.state == "processing" and ts.run_id == message.get("run_id"):
-            self._log.secede(key, wall_clock())
-
     @_safely
     def _note_attempt(self, key: Any, message: Mapping[str, Any]) -> None:
         ts = self._tasks.get(key)
@@ -401,7 +381,6 @@ class Collector(SchedulerPlugin):
             "cursors": to,
             "failed": self._extras.failed | self._failed_workers(),
             "cost_s": self._cost_s,
-            "seceded_s": self._log.seceded_s,
         }
 
     def leave(self, subscriber: str) -> None:

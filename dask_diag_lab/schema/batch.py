@@ -118,8 +118,6 @@ class Batch:
         Tables that the collector cannot read, and why.
     cost_s : float
         Scheduler seconds that the collector has used since it started.
-    seceded_s : float
-        Seconds of computing since then in which a task had given its thread back.
     """
 
     epoch: str
@@ -138,7 +136,6 @@ class Batch:
     left_out: Mapping[str, int] = field(default_factory=dict)
     failed: Mapping[str, str] = field(default_factory=dict)
     cost_s: float = 0.0
-    seceded_s: float = 0.0
 
     def rows(self, table: str) -> list[tuple[Any, ...]]:  # columns differ in type
         """Return the rows of a table as tuples of Python values; none where it did not change."""

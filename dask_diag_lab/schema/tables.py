@@ -274,15 +274,6 @@ _ACTIVITY: Final = (
 
 EXTRAS: Final = (
     _table(
-        "durations",
-        "whole",
-        20_000,
-        "Time of each prefix by what was done: `TaskPrefix.all_durations`, never reset",
-        Column("prefix", "text"),
-        Column("action", "text", "", "compute, transfer, disk-read, disk-write, …"),
-        Column("seconds", "<f8", "s", "Sum over all threads and tasks so far"),
-    ),
-    _table(
         "bandwidth-types",
         "whole",
         1_000,

@@ -88,7 +88,7 @@ class Store:
     ) -> None:
         self.feed_state = FeedStateView("connecting", "", 0.0)
         self.scheduler: SchedulerInfo | None = None
-        self.cost_s = self.seceded_s = 0.0
+        self.cost_s = 0.0
         self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
         self.left_out: Mapping[str, int] = {}
         self.failed: Mapping[str, str] = {}
@@ -247,7 +247,7 @@ class Store:
         self.scheduler, self.left_out, self.failed = new
         for name in self.failed.keys() & self.extras.keys():
             self.extras[name].clear()
-        self.cost_s, self.seceded_s = batch.cost_s, batch.seceded_s
+        self.cost_s = batch.cost_s
         self._batch_time = batch.time
         self._batch_clock = self._clock()
         if self._stopped_clock is not None:

@@ -75,7 +75,7 @@ class Decoder:
         nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
         given = (
             members(answer, strings_from=int, keys_from=int, time=float, began=float)
-            | members(answer, cost_s=float, seceded_s=float)
+            | members(answer, cost_s=float)
             | {name: texts(answer, name) for name in ("strings", "keys")}
         )
         n_strings = given["strings_from"] + len(given["strings"])

@@ -38,23 +38,6 @@ def total(*parts: Any) -> int:
     return sum(len(part) for part in parts)
 
 
-async def test_durations_are_those_of_the_prefixes_and_sent_only_when_they_change() -> None:
-    async with cluster() as (s, _, c), feeding(s.address, wanted=["durations"]) as (_, seen):
-        await c.gather(c.map(slow_inc, range(5)))
-
-        def spent() -> float:
-            rows = seen.extra("durations")
-            own = [r for r in rows if (r["prefix"], r["action"]) == ("slow_inc", "compute")]
-            return float(sum(r["seconds"] for r in own))
-
-        await until(lambda: spent() >= 0.1)
-        exact = s.task_prefixes["slow_inc"].all_durations["compute"]
-        await until(lambda: spent() == exact)
-        first, n = len(seen.batches), sum("durations" in b.tables for b in seen.batches)
-        await until(lambda: len(seen.batches) > first + 60)  # the throttle lets it look again
-        assert sum("durations" in b.tables for b in seen.batches) == n
-
-
 async def test_errors_tell_key_workers_exception_and_traceback_cut() -> None:
     async with cluster() as (s, (w,), c), feeding(s.address, wanted=["errors"]) as (_, seen):
         bad = c.submit(fail, 7, key=("fail-1", 0))

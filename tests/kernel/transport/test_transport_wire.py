@@ -65,7 +65,6 @@ def answer() -> dict[str, Any]:
         "strings": strings.texts,
         "cursors": {"actions": to},
         "cost_s": 0.0,
-        "seceded_s": 0.0,
         "failed": {"clients": "it changed"},
     }
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dask_diag_lab.collector.deaths import OVER_MEMORY
+from dask_diag_lab.collector.workers import OVER_MEMORY
 from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.store import Store
 from dask_diag_lab.views.format import clock
