@@ -235,6 +235,9 @@ function plotList(sidebar: Sidebar): JSX.Element {
         'No Dask cluster is running here. Make a client in a notebook and its plots appear by themselves.'
       )
     : trans.__('Looking for Dask clusters…');
+  const asked = trans.__(
+    'This list is asked for every few seconds, because its websocket does not open. A proxy between this browser and Jupyter may not let it through.'
+  );
   const unfound = trans.__('No plot matches “%1”.', query);
   const execute = (command: string) => (): void => runCommand(commands, command);
   const actions = [
@@ -243,18 +246,8 @@ function plotList(sidebar: Sidebar): JSX.Element {
   ] as const;
   return (
     <>
-      {problem !== undefined && (
-        <p className="jp-DaskDiag-hint" role="status">
-          {problem}
-        </p>
-      )}
-      {dashboards.isAsking && (
-        <p className="jp-DaskDiag-hint" role="status">
-          {trans.__(
-            'This list is asked for every few seconds, because its websocket does not open. A proxy between this browser and Jupyter may not let it through.'
-          )}
-        </p>
-      )}
+      {problem !== undefined && hint(problem)}
+      {dashboards.isAsking && hint(asked)}
       {sections.length === 0 && problem === undefined && hint(none, actions)}
       {sections.length > 0 &&
         shown.length === 0 &&
@@ -264,10 +257,10 @@ function plotList(sidebar: Sidebar): JSX.Element {
   );
 }
 
-/** Why the list is empty, and what to do. */
+/** What is wrong with the list, or why it is empty, and what to do. */
 function hint(
   text: string,
-  actions: readonly (readonly [label: string, onClick: () => void])[]
+  actions: readonly (readonly [label: string, onClick: () => void])[] = []
 ): JSX.Element {
   return (
     <div className="jp-DaskDiag-hint">
