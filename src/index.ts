@@ -1,5 +1,28 @@
-/** The plugins of this extension; this is the only list of them. */
+/** The plugins, and what other extensions may use of them; this is the only list of both. */
 
-import { dashboardsPlugin, diagnosticsPlugin } from './plugins/main';
+import { dashboardsPlugin } from './plugins/dashboards';
+import { layoutsPlugin } from './plugins/layouts';
+import { linksPlugin } from './plugins/links';
+import { outputsPlugin } from './plugins/outputs';
+import { palettePlugin } from './plugins/palette';
+import { panesPlugin } from './plugins/panes';
+import { runningPlugin } from './plugins/running';
+import { sharedPlugin } from './plugins/shared';
+import { sidebarPlugin } from './plugins/sidebar';
+import { statusPlugin } from './plugins/status';
 
-export default [dashboardsPlugin, diagnosticsPlugin];
+export { IDashboards, type FeedState, type IKnownDashboard } from './api/dashboards';
+export type { IDashboard, IPlot, ISummary } from './api/protocol';
+
+export default [
+  dashboardsPlugin,
+  sharedPlugin,
+  panesPlugin,
+  layoutsPlugin,
+  sidebarPlugin,
+  linksPlugin,
+  outputsPlugin,
+  statusPlugin,
+  runningPlugin,
+  palettePlugin
+];

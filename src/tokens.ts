@@ -1,15 +1,25 @@
 /** Every id this extension registers, listens to or writes into a page; no code and no imports. */
 
-/** The plugins, one noun each. */
+/** The plugins, one noun each; those with menus, keys or settings have a schema of the same name. */
 export namespace PluginIDs {
-  /** Also the name of the settings. */
-  export const preferences = 'dask-diag-lab:plugin';
   export const dashboards = 'dask-diag-lab:dashboards';
+  /** What the others share; users have their settings under this name. */
+  export const shared = 'dask-diag-lab:plugin';
+  export const panes = 'dask-diag-lab:panes';
+  export const layouts = 'dask-diag-lab:layouts';
+  export const sidebar = 'dask-diag-lab:sidebar';
+  export const links = 'dask-diag-lab:links';
+  export const outputs = 'dask-diag-lab:outputs';
+  export const status = 'dask-diag-lab:status';
+  export const running = 'dask-diag-lab:running';
+  export const palette = 'dask-diag-lab:palette';
 }
 
 /** The ids of the tokens by which plugins (ours and others') share services. */
 export namespace TokenIDs {
   export const dashboards = 'dask-diag-lab:IDashboards';
+  export const shared = 'dask-diag-lab:IShared';
+  export const panes = 'dask-diag-lab:IPanes';
 }
 
 /** The commands; each has a label and is safe without arguments. */
@@ -42,6 +52,7 @@ export namespace CommandIDs {
   export const showTable = 'dask-diag-lab:show-table';
   export const savePlot = 'dask-diag-lab:save-plot';
   export const showHelp = 'dask-diag-lab:show-help';
+  export const goBack = 'dask-diag-lab:go-back';
   export const reloadPlot = 'dask-diag-lab:reload-plot';
 
   /** The button in Dask's own Client repr runs this one; we answer when nobody else does. */
@@ -81,3 +92,6 @@ export const BOARD_ID = 'dask-diag-lab-board';
 export const PANE_CLASS = 'jp-DaskDiag-pane';
 export const PLOT_ITEM_CLASS = 'jp-DaskDiag-plotItem';
 export const TAB_CLASS = 'jp-DaskDiag-paneTab';
+export const FRAME_CLASS = 'jp-DaskDiag-frame';
+/** The name by which schemas, ours and others', add items to the toolbar of a pane. */
+export const TOOLBAR_FACTORY = 'DaskDiagPane';

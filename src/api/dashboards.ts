@@ -4,7 +4,7 @@ import { PathExt } from '@jupyterlab/coreutils';
 import { ServerConnection, type Session } from '@jupyterlab/services';
 import { Token } from '@lumino/coreutils';
 import { Poll } from '@lumino/polling';
-import { Signal } from '@lumino/signaling';
+import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { ITag } from '../plot/caption';
 import { clustersOf, tagsOf } from '../plot/clusters';
@@ -43,7 +43,7 @@ const LOST_WAIT_MS = 30_000;
 const ASKING_WAIT_MS = 4000;
 
 /** The list, kept up to date by a websocket that pushes; where none opens, by asking. */
-export class DashboardsModel {
+export class DashboardsModel implements IDashboards {
   constructor(
     private readonly _server: Server,
     private readonly _sessions: Pick<Session.IManager, 'running' | 'runningChanged'>,
@@ -60,19 +60,16 @@ export class DashboardsModel {
     });
   }
 
-  /** Something changed: the list, a name, a state. */
-  readonly changed: Signal<unknown, void> = new Signal(this);
-  /** In the order in which they began. */
   all: readonly IKnownDashboard[] = [];
   feedState: FeedState = 'connecting';
-  /** Why the list does not come; '' when it does. */
   problem = '';
-  /** True while the list is asked for, because no websocket opens; plots come as it can be then. */
   isAsking = false;
-  /** Counts how often the list began to come: what else was connected may have been cut then. */
   connections = 0;
 
-  /** False until the first list arrived. */
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
   get isKnown(): boolean {
     return this._received !== null;
   }
@@ -81,11 +78,6 @@ export class DashboardsModel {
     return this.all.find(one => one.id === id);
   }
 
-  /**
-   * The mark of a dashboard whose plots are open, where those of another cluster are as well.
-   *
-   * @param name - what it was called, should it be gone.
-   */
   tag(id: string, name = ''): ITag | null {
     const owner = this._ownerOf(id);
     const open = new Set(this._owners.filter(one => this._tags.has(one)));
@@ -93,7 +85,6 @@ export class DashboardsModel {
     return tag ? { ...tag, title: this.get(owner)?.shownName ?? name } : null;
   }
 
-  /** Say which dashboard a plot shows; null for none any more. */
   setShown(plot: object, id: string | null): void {
     const before = this._shown.get(plot) ?? null;
     if (before !== id) {
@@ -107,7 +98,7 @@ export class DashboardsModel {
         }
         this._shown.set(plot, id);
       }
-      this.changed.emit();
+      this._changed.emit();
     }
   }
 
@@ -211,7 +202,7 @@ export class DashboardsModel {
     // One that is gone keeps its mark for its plots, until they go on.
     const kept = this._owners.filter(id => this._tags.has(id)).map(id => ({ id, name: '' }));
     this._tags = tagsOf([...named, ...kept], this._tags);
-    this.changed.emit();
+    this._changed.emit();
   }
 
   /** The id of the cluster in whose entry a dashboard is listed. */
@@ -239,10 +230,11 @@ export class DashboardsModel {
     if (state !== this.feedState || problem !== this.problem) {
       this.feedState = state;
       this.problem = problem;
-      this.changed.emit();
+      this._changed.emit();
     }
   }
 
+  private readonly _changed = new Signal<this, void>(this);
   private readonly _poll: Poll;
   /** The path of each kernel's notebook. */
   private readonly _notebooks = new Map<string, string>();
@@ -256,7 +248,33 @@ export class DashboardsModel {
 }
 
 /** The service by which others see dashboards come and go. */
-export type IDashboards = Readonly<Omit<DashboardsModel, 'dispose'>>;
+export interface IDashboards {
+  /** Something changed: the list, a name, a state. */
+  readonly changed: ISignal<IDashboards, void>;
+  /** In the order in which they began. */
+  readonly all: readonly IKnownDashboard[];
+  /** False until the first list arrived. */
+  readonly isKnown: boolean;
+  readonly feedState: FeedState;
+  /** Why the list does not come; '' when it does. */
+  readonly problem: string;
+  /** True while the list is asked for, because no websocket opens; plots come as it can be then. */
+  readonly isAsking: boolean;
+  /** Counts how often the list began to come: what else was connected may have been cut then. */
+  readonly connections: number;
+
+  get(id: string): IKnownDashboard | undefined;
+
+  /**
+   * The mark of a dashboard whose plots are open, where those of another cluster are as well.
+   *
+   * @param name - what it was called, should it be gone.
+   */
+  tag(id: string, name?: string): ITag | null;
+
+  /** Say which dashboard a plot shows; null for none any more. */
+  setShown(plot: object, id: string | null): void;
+}
 
 export const IDashboards = new Token<IDashboards>(
   TokenIDs.dashboards,

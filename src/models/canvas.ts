@@ -51,7 +51,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.shadow_el.append(element('style', '', CSS));
       this.canvas = element('canvas');
       this.canvas.tabIndex = 0;
-      this.canvas.setAttribute('role', 'img');
+      this.canvas.setAttribute('role', 'application');
       this.tip = element('div', 'ddl-tooltip');
       this.tip.setAttribute('role', 'status');
       this.tip.hidden = true;

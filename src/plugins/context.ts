@@ -1,36 +1,39 @@
-/** What all commands share: the application around them, and what they are about. */
+/** What the plugins share, and which cluster, plot or pane a command is about. */
 
 import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { InputDialog, Notification } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
-import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
+import { Token } from '@lumino/coreutils';
 
 import { meantDashboard, type IKnownDashboard } from '../api/dashboards';
 import type { IPlot } from '../api/protocol';
 import { clusterFor, clustersOf } from '../plot/clusters';
 import { NO_ARGUMENTS, type PlotArguments } from '../plot/control';
-import { PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS } from '../tokens';
+import { PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS, TokenIDs } from '../tokens';
+import { bindingOf, type IBinding } from '../widgets/boundplot';
 import type { Pane } from '../widgets/pane';
-import { bindingOf, type IBinding } from '../widgets/plotwidget';
 import type { IPlotServices } from '../widgets/services';
-import type { PaneList } from './panelist';
-import type { Preferences } from './services';
+import { isPointed, textArg, type Args } from './args';
+import { notify, pick } from './dialogs';
+import type { PaneManager } from './panemanager';
+import type { Settings } from './settings';
 
-export interface IContext {
+/** What all plugins share. */
+export interface IShared {
   readonly app: JupyterFrontEnd;
   readonly services: IPlotServices;
-  readonly preferences: Preferences;
-  readonly panes: PaneList;
+  readonly settings: Settings;
   readonly notebooks: INotebookTracker | null;
 }
 
-export type Args = ReadonlyPartialJSONObject;
+export const IShared = new Token<IShared>(
+  TokenIDs.shared,
+  'Settings, theme and drawing library of the plugins of dask-diag-lab.'
+);
 
-/** Return a text argument, undefined when it is missing, empty or no text. */
-export function textArg(args: Args, name: string): string | undefined {
-  const value = args[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** The same, with the panes, where these are switched on. */
+export interface IContext extends IShared {
+  readonly panes: PaneManager | null;
 }
 
 /** The id of the kernel of the notebook in front. */
@@ -38,46 +41,29 @@ export function frontKernel(notebooks: INotebookTracker | null): string | undefi
   return notebooks?.currentWidget?.sessionContext.session?.kernel?.id;
 }
 
-/** Say something that needs no answer. */
-export function notify(message: string): void {
-  Notification.info(message, { autoClose: 6000 });
-}
-
-/** Whether a dashboard has pages for browser tabs, and say so where not. */
-export function hasPages(
-  { trans }: IPlotServices,
-  { channel, shownName }: IKnownDashboard
-): boolean {
-  if (channel !== undefined) {
-    const message =
-      '%1 is reached through the messages of its kernel only: its plots open in panes.';
-    notify(trans.__(message, shownName));
-  }
-  return channel === undefined;
-}
-
-/** Let the user pick one of several; undefined when none was picked. */
-export async function pick<T>(
-  title: string,
-  items: readonly T[],
-  label: (item: T) => string
-): Promise<T | undefined> {
-  const labels = items.map(label);
-  const { value } = await InputDialog.getItem({ title, items: labels });
-  return value === null ? undefined : items[labels.indexOf(value)];
+/** Return the dashboard that is named, or at which the context menu was opened. */
+export function dashboardArg({ app }: IShared, args: Args): string | undefined {
+  const pointed = isPointed(args)
+    ? app.contextMenuHitTest(({ dataset }) => dataset['dashboard'] !== undefined)
+    : undefined;
+  return textArg(args, 'dashboard') ?? pointed?.dataset['dashboard'];
 }
 
 /** Return the dashboard that is meant; ask when several could be, say so when there is none. */
 export async function askDashboard(
-  { services: { dashboards, trans }, notebooks }: IContext,
+  { services: { dashboards, trans }, notebooks }: IShared,
   id: string | undefined,
   among: readonly IKnownDashboard[] = dashboards.all
 ): Promise<IKnownDashboard | undefined> {
   const meant = meantDashboard(among, id, frontKernel(notebooks));
   if (meant === undefined && (id !== undefined || among.length === 0)) {
-    const how =
-      'No Dask cluster is running here. Run a cell that makes a client, such as “client = Client()”.';
-    notify(trans.__(id === undefined ? how : 'That cluster is gone meanwhile.'));
+    notify(
+      id === undefined
+        ? trans.__(
+            'No Dask cluster is running here. Run a cell that makes a client, such as “client = Client()”.'
+          )
+        : trans.__('That cluster is gone meanwhile.')
+    );
     return undefined;
   }
   return meant ?? pick(trans.__('Which cluster?'), clustersOf(among), one => one.shownName);
@@ -85,18 +71,18 @@ export async function askDashboard(
 
 /** Let the user pick a plot of the dashboard that is meant. */
 export async function askPlot(
-  context: IContext,
+  context: IShared,
   id: string | undefined
 ): Promise<readonly [IKnownDashboard, IPlot] | undefined> {
   const { trans } = context.services;
   const found = await askDashboard(context, id);
   const title = trans.__('Which plot?');
-  const plot = found && (await pick(title, found.plots, one => trans.__(one.title)));
+  const plot = found && (await pick(title, found.plots, one => trans.gettext(one.title)));
   return found && plot && [found, plot];
 }
 
 /** The binding to the cluster that the notebook in front has, or is about to have. */
-export function frontBinding({ services, notebooks }: IContext): IBinding | undefined {
+export function frontBinding({ services, notebooks }: IShared): IBinding | undefined {
   const kernel = frontKernel(notebooks);
   const notebook = notebooks?.currentWidget?.context.path;
   if (kernel === undefined || notebook === undefined) {
@@ -110,7 +96,7 @@ export function frontBinding({ services, notebooks }: IContext): IBinding | unde
 
 /** The binding to the dashboard that is meant; while none runs, to the one that is to come. */
 export async function askBinding(
-  context: IContext,
+  context: IShared,
   id: string | undefined
 ): Promise<IBinding | undefined> {
   const kernel = frontKernel(context.notebooks);
@@ -129,15 +115,15 @@ export interface ITarget {
   readonly pane: Pane | null;
 }
 
-/** Return what the context menu opened at, a row, a pane or its tab; else the pane in front. */
-export function targetOf({ app, services, panes }: IContext, args: Args): ITarget | undefined {
+/** Return what the context menu opened at, a row, a pane or its tab; else the pane that is meant. */
+export function targetOf(context: IContext, args: Args): ITarget | undefined {
+  const { app, services, panes } = context;
   const kinds = [PLOT_ITEM_CLASS, PANE_CLASS, TAB_CLASS];
-  const node =
-    args['isPointed'] === true
-      ? app.contextMenuHitTest(one => kinds.some(kind => one.classList.contains(kind)))
-      : panes.current?.node;
+  const node = isPointed(args)
+    ? app.contextMenuHitTest(one => kinds.some(kind => one.classList.contains(kind)))
+    : panes?.meant(args)?.node;
   const ids = [node?.id, node?.dataset['id']];
-  const pane = panes.tracker.find(({ id }) => ids.includes(id)) ?? null;
+  const pane = panes?.tracker.find(({ id }) => ids.includes(id)) ?? null;
   const { plot: name, dashboard: id } = (pane?.node ?? node)?.dataset ?? {};
   const dashboard = services.dashboards.get(id ?? '');
   const plot = dashboard?.plots.find(one => one.name === name);

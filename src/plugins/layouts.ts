@@ -1,18 +1,25 @@
-/** Opens several panes in one go, beside the notebook, which keeps the focus. */
+/** The plugin of layouts: several panes in one go, beside the notebook, which keeps the focus. */
 
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { tabIcon } from '@jupyterlab/ui-components';
 import { MessageLoop } from '@lumino/messaging';
 
-import { CommandIDs } from '../tokens';
-import type { IBinding } from '../widgets/plotwidget';
-import { askBinding, frontBinding, textArg, type Args, type IContext } from './context';
+import { CommandIDs, PluginIDs } from '../tokens';
+import type { IBinding } from '../widgets/boundplot';
+import { diagIcon } from '../widgets/icons';
+import { describedBy, type Args } from './args';
+import { askBinding, dashboardArg, frontBinding, IShared } from './context';
+import { IPanes } from './panemanager';
+import type { ILayoutStep } from './settings';
 
-/** One pane of a layout: where it goes, relative to a pane named before it or to the notebook. */
-export interface ILayoutStep {
-  readonly plot: string;
-  readonly mode: 'split-right' | 'split-left' | 'split-top' | 'split-bottom' | 'tab-after';
-  /** The plot it is placed at; the notebook when left out, or the main area when there is none. */
-  readonly at?: string;
-}
+export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.layouts,
+  description: 'Opens several plots of a Dask cluster in one go.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [IPanes],
+  activate: addLayoutCommands
+};
 
 /** Task stream and progress on the right of the notebook, workers' memory and graph below them. */
 const USUAL_FOUR: readonly ILayoutStep[] = [
@@ -37,22 +44,29 @@ const STATUS_PAGE: readonly ILayoutStep[] = [
 /** A place that is narrower has no room for two columns of plots: tabs (px). */
 const SPLIT_PX = 400;
 
-export function addLayoutCommands(context: IContext): void {
-  const { app, services, preferences } = context;
+function addLayoutCommands(app: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void {
+  if (panes === null) {
+    return;
+  }
+  const { services, settings } = shared;
   const { trans } = services;
-  const binding = (args: Args): Promise<IBinding | undefined> =>
-    askBinding(context, textArg(args, 'dashboard'));
+  const open = async (steps: readonly ILayoutStep[], args: Args): Promise<void> =>
+    openSteps(shared, panes, steps, await askBinding(shared, dashboardArg(shared, args)));
   const usual = (): readonly ILayoutStep[] =>
-    preferences.layout.length > 0 ? preferences.layout : USUAL_FOUR;
+    settings.layout.length > 0 ? settings.layout : USUAL_FOUR;
   app.commands.addCommand(CommandIDs.openLayout, {
     label: trans.__('Open the usual four'),
     caption: trans.__('Open the usual plots of a Dask cluster beside the notebook'),
-    execute: async args => openSteps(context, usual(), await binding(args))
+    icon: diagIcon,
+    describedBy: describedBy('dashboard', 'isPointed'),
+    execute: args => open(usual(), args)
   });
   app.commands.addCommand(CommandIDs.openStatusLayout, {
     label: trans.__('Open the status page as panes'),
     caption: trans.__('Open the plots of Dask’s status page beside the notebook'),
-    execute: async args => openSteps(context, STATUS_PAGE, await binding(args))
+    icon: tabIcon,
+    describedBy: describedBy('dashboard', 'isPointed'),
+    execute: args => open(STATUS_PAGE, args)
   });
   // Late, so that an extension that brings this command of its own keeps it: a second registration
   // would throw. Its address is never contacted: the cluster of the notebook in front is meant, which
@@ -61,8 +75,11 @@ export function addLayoutCommands(context: IContext): void {
     if (!app.commands.hasCommand(CommandIDs.reprButton)) {
       app.commands.addCommand(CommandIDs.reprButton, {
         label: trans.__('Launch dashboard in JupyterLab'),
-        execute: async () =>
-          openSteps(context, usual(), frontBinding(context) ?? (await binding({})))
+        describedBy: describedBy(),
+        execute: () => {
+          const binding = frontBinding(shared);
+          return binding ? openSteps(shared, panes, usual(), binding) : open(usual(), {});
+        }
       });
     }
   });
@@ -73,7 +90,8 @@ export function addLayoutCommands(context: IContext): void {
  * and the others around it; where that is too narrow, in two places one below the other, so that tabs have titles.
  */
 function openSteps(
-  { app, services, panes, notebooks }: IContext,
+  { app, services, notebooks }: IShared,
+  panes: IPanes,
   layout: readonly ILayoutStep[],
   binding: IBinding | undefined
 ): void {

@@ -1,38 +1,60 @@
-/** A dashboard's own pages: in a browser tab, as a link to pass on; what is added by its address. */
+/** The plugin of links: a dashboard's pages in browser tabs, links to pass on, what is added by its address. */
 
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, InputDialog } from '@jupyterlab/apputils';
+import { addIcon, closeIcon, launchIcon, linkIcon } from '@jupyterlab/ui-components';
 
+import type { IKnownDashboard } from '../api/dashboards';
 import { messageOf } from '../plot/text';
-import { CommandIDs, PAGES } from '../tokens';
-import { askDashboard, hasPages, notify, pick, targetOf, textArg } from './context';
-import type { Args, IContext } from './context';
+import { CommandIDs, PAGES, PluginIDs } from '../tokens';
+import { runCommand } from '../widgets/services';
+import { describedBy, isPointed, type Args } from './args';
+import { askDashboard, dashboardArg, IShared, targetOf, type IContext } from './context';
+import { notifyError, pick } from './dialogs';
+import { hasPages, openTab } from './pages';
+import { IPanes } from './panemanager';
 
-export function addLinkCommands(context: IContext): void {
+export const linksPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.links,
+  description: 'Pages of Dask dashboards in browser tabs, and dashboards by their address.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [IPanes],
+  activate: (_: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void => {
+    addPageCommands({ ...shared, panes });
+    addListCommands(shared);
+  }
+};
+
+function addPageCommands(context: IContext): void {
   const { commands } = context.app;
   const { dashboards, server, trans } = context.services;
-  const open = (url: string | undefined): void => {
-    if (url !== undefined) {
-      window.open(url, '_blank', 'noopener');
-    }
-  };
   /** The address of a page of the dashboard that is meant, or that the user picks. */
   const pageUrl = async (args: Args, page: string): Promise<string | undefined> => {
-    const found = await askDashboard(context, textArg(args, 'dashboard'));
-    return found && hasPages(context.services, found) ? server.relayUrl(found.id, page) : undefined;
+    const id = dashboardArg(context, args);
+    const own = args['own'] === true ? stockOf(id) : undefined;
+    const found = own ?? (await askDashboard(context, id));
+    return found && hasPages(found, trans) ? server.relayUrl(found.id, page) : undefined;
   };
+  /** Dask's own of a cluster that has ours: it has no entry and menu of its own. */
+  const stockOf = (id: string | undefined): IKnownDashboard | undefined =>
+    dashboards.all.find(one => one.shown_with !== undefined && one.shown_with === id);
   const plotUrl = (args: Args): string | undefined => {
     const at = targetOf(context, args);
-    return at && hasPages(context.services, at.dashboard)
+    return at && hasPages(at.dashboard, trans)
       ? server.plotUrl(at.dashboard.id, at.plot, at.arguments)
       : undefined;
   };
   const pageArg = (args: Args): string | undefined => PAGES.find(page => page === args['page']);
   commands.addCommand(CommandIDs.openStatus, {
     label: args =>
-      dashboards.get(textArg(args, 'dashboard') ?? '')?.shown_with === undefined
-        ? trans.__('Open status page in browser tab')
-        : trans.__('Open Dask’s own status page in browser tab'),
-    execute: async args => open(await pageUrl(args, 'status'))
+      args['own'] === true
+        ? trans.__('Open Dask’s own status page in browser tab')
+        : trans.__('Open status page in browser tab'),
+    icon: launchIcon,
+    describedBy: describedBy('dashboard', 'isPointed', 'own'),
+    isVisible: args => args['own'] !== true || stockOf(dashboardArg(context, args)) !== undefined,
+    execute: async args => openTab(await pageUrl(args, 'status'))
   });
   commands.addCommand(CommandIDs.openPage, {
     label: args => {
@@ -41,33 +63,42 @@ export function addLinkCommands(context: IContext): void {
         ? trans.__('Open a page of the dashboard in a browser tab…')
         : trans.__('Page “%1”', page);
     },
+    icon: launchIcon,
+    describedBy: describedBy('page', 'dashboard', 'isPointed'),
     execute: async args => {
       const page = pageArg(args) ?? (await pick(trans.__('Which page?'), PAGES, one => one));
-      open(page && (await pageUrl(args, page)));
+      openTab(page && (await pageUrl(args, page)));
     }
   });
+  const isOfPlot = (args: Args): boolean =>
+    isPointed(args) && targetOf(context, args) !== undefined;
   commands.addCommand(CommandIDs.copyLink, {
     label: args =>
-      args['isPointed'] === true ? trans.__('Copy link') : trans.__('Copy link to the status page'),
+      isOfPlot(args) ? trans.__('Copy link') : trans.__('Copy link to the status page'),
+    icon: linkIcon,
+    describedBy: describedBy('dashboard', 'isPointed'),
     execute: async args => {
-      const isPointed = args['isPointed'] === true;
-      const url = isPointed ? plotUrl(args) : await pageUrl(args, 'status');
+      const url = isOfPlot(args) ? plotUrl(args) : await pageUrl(args, 'status');
       return url && Clipboard.copyToSystem(url);
     }
   });
   commands.addCommand(CommandIDs.openInBrowser, {
     label: trans.__('Open in browser tab'),
-    isEnabled: args => args['isPointed'] === true || context.panes.current !== null,
-    execute: args => open(plotUrl(args))
+    icon: launchIcon,
+    describedBy: describedBy('id', 'isPointed', 'toolbar'),
+    isEnabled: args => isPointed(args) || context.panes?.meant(args) != null,
+    execute: args => openTab(plotUrl(args))
   });
 }
 
 /** Commands for what the Jupyter server does not find by itself. */
-export function addListCommands(context: IContext): void {
-  const { commands } = context.app;
-  const { dashboards, server, trans } = context.services;
+function addListCommands(shared: IShared): void {
+  const { commands } = shared.app;
+  const { dashboards, server, trans } = shared.services;
   commands.addCommand(CommandIDs.addDashboard, {
     label: trans.__('Add a dashboard by its address…'),
+    icon: addIcon,
+    describedBy: describedBy(),
     execute: async () => {
       let text = '';
       let label = trans.__('For example http://127.0.0.1:8787/status, or a link of Dask Gateway.');
@@ -80,7 +111,7 @@ export function addListCommands(context: IContext): void {
         }
         try {
           const dashboard = await server.addDashboard(absoluteUrl(text, window.location.origin));
-          await commands.execute(CommandIDs.showSidebar, { dashboard });
+          runCommand(commands, CommandIDs.showSidebar, { dashboard });
           return;
         } catch (reason) {
           label = messageOf(reason, trans); // asked again, with what was typed
@@ -88,23 +119,32 @@ export function addListCommands(context: IContext): void {
       }
     }
   });
+  /** What can be removed: all, or of the cluster that is named or pointed at, with Dask's own of it. */
+  const removable = (args: Args): readonly IKnownDashboard[] => {
+    const id = dashboardArg(shared, args);
+    return dashboards.all.filter(
+      one => one.is_removable && (id === undefined || one.id === id || one.shown_with === id)
+    );
+  };
   commands.addCommand(CommandIDs.removeDashboard, {
     label: args =>
-      textArg(args, 'dashboard') === undefined
+      dashboardArg(shared, args) === undefined
         ? trans.__('Remove a dashboard that was added by its address…')
         : trans.__('Remove from the list'),
-    isEnabled: () => dashboards.all.some(one => one.is_removable),
+    icon: closeIcon,
+    describedBy: describedBy('dashboard', 'isPointed'),
+    isEnabled: args => removable(args).length > 0,
+    isVisible: args => !isPointed(args) || removable(args).length > 0,
     execute: async args => {
-      const removable = dashboards.all.filter(one => one.is_removable);
-      const id = textArg(args, 'dashboard');
+      const [first, ...others] = removable(args);
       const found =
-        id === undefined && removable.length > 1
-          ? await pick(trans.__('Which dashboard?'), removable, one => one.shownName)
-          : removable.find(one => id === undefined || one.id === id);
+        first && others.length > 0
+          ? await pick(trans.__('Which dashboard?'), [first, ...others], one => one.shownName)
+          : first;
       try {
         return found && (await server.removeDashboard(found.id));
       } catch (reason) {
-        notify(messageOf(reason, trans));
+        notifyError(trans.__('Not removed.'), reason, trans);
       }
     }
   });

@@ -1,25 +1,100 @@
-/** Commands that open plots as panes, bring them back after a reload, and act on the one in front. */
+/** The plugin of the panes: commands that open them, bring them back after a reload, and act on one. */
+
+import {
+  ILabShell,
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
+import { createToolbarFactory, IToolbarWidgetRegistry, setToolbar } from '@jupyterlab/apputils';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
+import {
+  closeIcon,
+  downloadIcon,
+  listIcon,
+  refreshIcon,
+  undoIcon
+} from '@jupyterlab/ui-components';
+import type { CommandRegistry } from '@lumino/commands';
 
 import { argumentsOf } from '../plot/control';
 import type { Verb } from '../plot/session';
-import { CommandIDs } from '../tokens';
-import type { Pane } from '../widgets/pane';
-import { bindingOf, savedBinding, titleFromName } from '../widgets/plotwidget';
-import {
-  askBinding,
-  askPlot,
-  notify,
-  pick,
-  targetOf,
-  textArg,
-  type Args,
-  type IContext
-} from './context';
-import { afterPalette } from './panelist';
+import { CommandIDs, PluginIDs, TOOLBAR_FACTORY } from '../tokens';
+import { bindingOf, savedBinding, titleFromName } from '../widgets/boundplot';
+import { watchFrames } from '../widgets/frame';
+import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from '../widgets/icons';
+import { FramePane, PlotPane, type Pane } from '../widgets/pane';
+import { describedBy, isPointed, MODES, textArg, type Args } from './args';
+import { askBinding, askPlot, dashboardArg, IShared, targetOf, type IContext } from './context';
+import { afterPalette, notify, pick } from './dialogs';
+import { IPanes, PaneManager } from './panemanager';
 
-const MODES = ['split-right', 'split-bottom', 'split-left', 'split-top', 'tab-after'] as const;
+/** The context, where there are panes. */
+type IPaneContext = IContext & { readonly panes: PaneManager };
 
-export function addOpenCommand(context: IContext): void {
+export const panesPlugin: JupyterFrontEndPlugin<IPanes> = {
+  id: PluginIDs.panes,
+  description: 'Live plots of Dask clusters in panes.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [ILabShell, ILayoutRestorer, IToolbarWidgetRegistry, ISettingRegistry, ITranslator],
+  provides: IPanes,
+  activate: (
+    app: JupyterFrontEnd,
+    shared: IShared,
+    labShell: ILabShell | null,
+    restorer: ILayoutRestorer | null,
+    toolbars: IToolbarWidgetRegistry | null,
+    settings: ISettingRegistry | null,
+    translator: ITranslator | null
+  ): IPanes => {
+    const { services, notebooks } = shared;
+    const fill =
+      toolbars && settings
+        ? toolbarFiller(toolbars, settings, translator ?? nullTranslator)
+        : undefined;
+    const panes = new PaneManager(app, services, labShell, notebooks, fill);
+    const context = { ...shared, panes };
+    addOpenCommand(context);
+    addClusterCommands(context);
+    addPlotCommands(context);
+    addTableCommand(context);
+    watchFrames();
+    void restorer?.restore(panes.tracker, {
+      command: CommandIDs.openPlot,
+      args: ({ content: { plot, binding, arguments: given }, key }) => {
+        return { plot, key, binding: { ...binding }, arguments: { ...given } };
+      },
+      name: pane => pane.key,
+      when: app.serviceManager.ready
+    });
+    return panes;
+  }
+};
+
+/** Return what fills a pane's toolbar with the items of the settings, which act on that pane. */
+function toolbarFiller(
+  toolbars: IToolbarWidgetRegistry,
+  settings: ISettingRegistry,
+  translator: ITranslator
+): (pane: Pane) => void {
+  const createWidget: IToolbarWidgetRegistry['createWidget'] = (name, pane, item) =>
+    toolbars.createWidget(name, pane, { ...item, args: { ...item.args, id: pane.id } });
+  const registry = Object.create(toolbars, {
+    createWidget: { value: createWidget }
+  }) as IToolbarWidgetRegistry; // all else is that of Lab's own
+  const factory = createToolbarFactory(
+    registry,
+    settings,
+    TOOLBAR_FACTORY,
+    PluginIDs.panes,
+    translator
+  );
+  return pane => setToolbar(pane, factory, pane.toolbar);
+}
+
+function addOpenCommand(context: IPaneContext): void {
   const { app, services, panes } = context;
   const { dashboards, trans } = services;
   const places: Readonly<Record<string, string>> = {
@@ -29,23 +104,33 @@ export function addOpenCommand(context: IContext): void {
   app.commands.addCommand(CommandIDs.openPlot, {
     label: args => {
       const plot = textArg(args, 'plot');
-      if (args['isPointed'] === true) {
+      if (isPointed(args) && targetOf(context, args) !== undefined) {
         return places[textArg(args, 'mode') ?? ''] ?? trans.__('Open');
       }
       const known = dashboards.all.flatMap(one => one.plots).find(({ name }) => name === plot);
       return plot === undefined
         ? trans.__('Open a plot…')
-        : trans.__(known?.title ?? titleFromName(plot));
+        : trans.gettext(known?.title ?? titleFromName(plot));
     },
     caption: trans.__('Open a live plot of a Dask cluster'),
+    icon: args => plotIcon(textArg(args, 'plot') ?? ''),
+    describedBy: describedBy(
+      'plot',
+      'dashboard',
+      'arguments',
+      'mode',
+      'isPointed',
+      'key',
+      'binding'
+    ),
     execute: async args => {
       const restored = restoredPane(context, args);
       if (restored !== null) {
         return restored;
       }
-      const pointed = args['isPointed'] === true ? targetOf(context, args) : undefined;
+      const pointed = isPointed(args) ? targetOf(context, args) : undefined;
       const name = textArg(args, 'plot') ?? pointed?.plot.name;
-      const id = textArg(args, 'dashboard') ?? pointed?.dashboard.id;
+      const id = dashboardArg(context, args);
       const asked = name === undefined ? await askPlot(context, id) : undefined;
       const plot = name ?? asked?.[1].name;
       const meant = asked ? bindingOf(asked[0]) : name && (await askBinding(context, id));
@@ -61,7 +146,7 @@ export function addOpenCommand(context: IContext): void {
 }
 
 /** A pane from before a reload: it comes back also while its dashboard is not there. */
-function restoredPane({ panes }: IContext, args: Args): Pane | null {
+function restoredPane({ panes }: IPaneContext, args: Args): Pane | null {
   const [plot, key] = [textArg(args, 'plot'), textArg(args, 'key')];
   const binding = savedBinding(args['binding']);
   if (plot === undefined || key === undefined || binding === null) {
@@ -73,7 +158,7 @@ function restoredPane({ panes }: IContext, args: Args): Pane | null {
 }
 
 /** Commands about all panes of a cluster. */
-export function addClusterCommands(context: IContext): void {
+export function addClusterCommands(context: IPaneContext): void {
   const { app, services, panes } = context;
   const { dashboards, trans } = services;
   app.commands.addCommand(CommandIDs.switchCluster, {
@@ -81,10 +166,12 @@ export function addClusterCommands(context: IContext): void {
     caption: trans.__(
       'Show another cluster in the panes that show the cluster of the pane in front'
     ),
-    isEnabled: () => panes.current !== null,
+    icon: listIcon,
+    describedBy: describedBy('id', 'from', 'dashboard'),
+    isEnabled: args => panes.meant(args) !== null,
     execute: async args => {
       const from = textArg(args, 'from');
-      const own = from ? panes.bindingTo(from) : panes.current?.content.binding;
+      const own = from ? panes.bindingTo(from) : panes.meant(args)?.content.binding;
       const others = dashboards.all.filter(
         ({ id, kind, state }) =>
           id !== own?.dashboard && kind === (own?.kind ?? 'diagnostics') && state !== 'stale'
@@ -105,10 +192,12 @@ export function addClusterCommands(context: IContext): void {
   });
   app.commands.addCommand(CommandIDs.closePlots, {
     label: trans.__('Close all plots of a cluster'),
+    icon: closeIcon,
+    describedBy: describedBy('id', 'dashboard', 'isPointed'),
     isEnabled: () => panes.tracker.size > 0,
     execute: async args => {
-      const id = textArg(args, 'dashboard');
-      const own = id === undefined ? panes.current?.content.binding : undefined;
+      const id = dashboardArg(context, args);
+      const own = id === undefined ? panes.meant(args)?.content.binding : undefined;
       const binding = own ?? (await askBinding(context, id));
       if (binding !== undefined) {
         panes.closeAll(binding);
@@ -118,60 +207,146 @@ export function addClusterCommands(context: IContext): void {
 }
 
 /** The files of a plot: of its picture, and of its data as `View.formats` has them. */
-const SAVING: Readonly<Record<string, string>> = {
-  png: 'Save picture as PNG',
-  svg: 'Save picture as SVG',
-  csv: 'Save data as CSV',
-  json: 'Save data as JSON',
-  'trace.json': 'Save trace for Perfetto',
-  'speedscope.json': 'Save profile for speedscope'
-};
+function savingLabel(format: string, trans: TranslationBundle): string {
+  const labels: Readonly<Record<string, string>> = {
+    png: trans.__('Save picture as PNG'),
+    svg: trans.__('Save picture as SVG'),
+    csv: trans.__('Save data as CSV'),
+    json: trans.__('Save data as JSON'),
+    'trace.json': trans.__('Save trace for Perfetto'),
+    'speedscope.json': trans.__('Save profile for speedscope')
+  };
+  return labels[format] ?? trans.__('Save as %1', format);
+}
 
-/** Commands about the pane in front, most of which have keys. */
-export function addPaneCommands(context: IContext): void {
-  const { app, services, panes } = context;
-  const { trans } = services;
-  const send =
-    (verb: Verb) =>
-    (pane: Pane): void =>
-      pane.content.live.send(verb);
-  const commands: readonly (readonly [string, string, (pane: Pane) => unknown])[] = [
-    [CommandIDs.zoomIn, trans.__('Zoom in'), send('zoom-in')],
-    [CommandIDs.zoomOut, trans.__('Zoom out'), send('zoom-out')],
-    [CommandIDs.panLeft, trans.__('Pan to earlier'), send('pan-left')],
-    [CommandIDs.panRight, trans.__('Pan to later'), send('pan-right')],
-    [CommandIDs.fitPlot, trans.__('Fit all into the plot'), send('fit')],
-    [CommandIDs.followLive, trans.__('Follow live data'), send('live')],
-    [CommandIDs.freezePlot, trans.__('Freeze or unfreeze the plot'), send('freeze')],
-    [CommandIDs.clearPlot, trans.__('Clear the plot'), send('clear')],
-    [CommandIDs.reloadPlot, trans.__('Reload the plot'), pane => pane.content.live.reload()],
-    [CommandIDs.showHelp, trans.__('How to read this plot'), pane => pane.toggleHelp()]
-  ];
-  /** Dask's own plots are used inside their frame. */
-  const isOurs = (): boolean => panes.current?.content.isStock === false;
-  for (const [id, label, run] of commands) {
-    const isForAll = id === CommandIDs.reloadPlot || id === CommandIDs.showHelp;
+type IShown = Pick<CommandRegistry.ICommandOptions, 'label' | 'caption' | 'icon' | 'describedBy'>;
+
+interface IPaneCommand<T extends Pane> extends IShown {
+  /** Whether it has a button in the toolbar of a pane; always when left out. */
+  readonly isShown?: (pane: T) => boolean;
+  readonly run: (pane: T, args: Args) => unknown;
+}
+
+/** Add commands about one pane; `isMeant` says which panes they are for. */
+function addPaneCommands<T extends Pane>(
+  { app, panes }: IPaneContext,
+  isMeant: (pane: Pane | null) => pane is T,
+  commands: Readonly<Record<string, IPaneCommand<T>>>
+): void {
+  for (const [id, { isShown = () => true, run, ...shown }] of Object.entries(commands)) {
     app.commands.addCommand(id, {
-      label,
-      isEnabled: () => (isForAll ? panes.current !== null : isOurs()),
-      execute: () => panes.current && run(panes.current)
+      describedBy: describedBy('id', 'toolbar'),
+      ...shown,
+      isEnabled: args => isMeant(panes.meant(args)),
+      isVisible: args => {
+        const pane = panes.meant(args);
+        return !isButton(args) || (isMeant(pane) && isShown(pane));
+      },
+      execute: args => {
+        const pane = panes.meant(args);
+        return isMeant(pane) ? run(pane, args) : undefined;
+      }
     });
   }
-  app.commands.addCommand(CommandIDs.savePlot, {
-    label: args => trans.__(SAVING[textArg(args, 'format') ?? 'png'] ?? 'Save'),
-    isEnabled: isOurs,
-    execute: args => panes.current?.save(textArg(args, 'format') ?? 'png')
+}
+
+function isButton(args: Args): boolean {
+  return args['toolbar'] === true;
+}
+
+/** Dask's own plots are used inside their frame. */
+function isOurs(pane: Pane | null): pane is PlotPane {
+  return pane instanceof PlotPane;
+}
+
+function addPlotCommands(context: IPaneContext): void {
+  const { trans } = context.services;
+  const send =
+    (verb: Verb) =>
+    ({ content }: PlotPane): void =>
+      content.live.send(verb);
+  const isFollowing = ({ content }: PlotPane): boolean => content.presentation.pill === '';
+  addPaneCommands(context, isOurs, {
+    [CommandIDs.zoomIn]: { label: trans.__('Zoom in'), run: send('zoom-in') },
+    [CommandIDs.zoomOut]: { label: trans.__('Zoom out'), run: send('zoom-out') },
+    [CommandIDs.panLeft]: { label: trans.__('Pan to earlier'), run: send('pan-left') },
+    [CommandIDs.panRight]: { label: trans.__('Pan to later'), run: send('pan-right') },
+    [CommandIDs.fitPlot]: {
+      label: trans.__('Fit all into the plot'),
+      caption: trans.__('Fit'),
+      icon: fitIcon,
+      run: send('fit')
+    },
+    [CommandIDs.followLive]: {
+      label: trans.__('Follow live data'),
+      icon: liveIcon,
+      isShown: pane => !isFollowing(pane),
+      run: send('live')
+    },
+    [CommandIDs.freezePlot]: {
+      label: trans.__('Freeze or unfreeze the plot'),
+      caption: trans.__('Freeze'),
+      icon: frozenIcon,
+      isShown: isFollowing,
+      run: send('freeze')
+    },
+    [CommandIDs.clearPlot]: { label: trans.__('Clear the plot'), run: send('clear') },
+    [CommandIDs.savePlot]: {
+      label: args => savingLabel(textArg(args, 'format') ?? 'png', trans),
+      caption: args => (isButton(args) ? trans.__('Save…') : ''),
+      icon: args => (isButton(args) ? downloadIcon : undefined),
+      describedBy: describedBy('id', 'format', 'toolbar'),
+      run: (pane, args) =>
+        isButton(args) ? pane.openSaveMenu() : pane.save(textArg(args, 'format') ?? 'png')
+    }
   });
+  addPaneCommands(context, (pane): pane is Pane => pane !== null, {
+    [CommandIDs.reloadPlot]: {
+      label: trans.__('Reload the plot'),
+      icon: refreshIcon,
+      isShown: pane => pane instanceof FramePane,
+      run: ({ content }) => content.reload()
+    },
+    [CommandIDs.showHelp]: {
+      label: trans.__('How to read this plot'),
+      caption: trans.__('How to read this'),
+      icon: helpIcon,
+      run: pane => pane.toggleHelp()
+    }
+  });
+  addPaneCommands(context, (pane): pane is Pane => pane?.back != null, {
+    [CommandIDs.goBack]: {
+      label: args => {
+        const { heading } = context.panes.meant(args)?.back ?? {};
+        return heading === undefined
+          ? trans.__('Back to the plot before')
+          : trans.__('Back to %1', heading);
+      },
+      icon: undoIcon,
+      run: pane => pane.back?.go()
+    }
+  });
+}
+
+function addTableCommand(context: IPaneContext): void {
+  const { app, panes, services } = context;
+  const { trans } = services;
+  const isEnabled = (args: Args): boolean =>
+    isPointed(args)
+      ? targetOf(context, args)?.dashboard.kind === 'diagnostics'
+      : isOurs(panes.meant(args));
   app.commands.addCommand(CommandIDs.showTable, {
     label: trans.__('Show as a table'),
-    isEnabled: args =>
-      args['isPointed'] === true
-        ? targetOf(context, args)?.dashboard.kind === 'diagnostics'
-        : isOurs(),
+    caption: trans.__('Data as a table'),
+    icon: tableIcon,
+    describedBy: describedBy('id', 'isPointed', 'toolbar'),
+    isEnabled,
+    isVisible: args => !isButton(args) || isEnabled(args),
     execute: args => {
-      const at = targetOf(context, args);
-      const pane = at?.pane ?? (at && panes.open(at.plot.name, bindingOf(at.dashboard)));
-      return (pane ?? panes.current)?.toggleTable();
+      const at = isPointed(args) ? targetOf(context, args) : undefined;
+      const opened = at && (at.pane ?? panes.open(at.plot.name, bindingOf(at.dashboard)));
+      const pane = opened ?? panes.meant(args);
+      return isOurs(pane) ? pane.toggleTable() : undefined;
     }
   });
 }

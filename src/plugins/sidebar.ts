@@ -1,15 +1,22 @@
-/** The sidebar: the list of clusters and plots in Lab's left area. */
+/** The plugin of the sidebar: the list of clusters and plots in Lab's left area. */
 
-import type { ILayoutRestorer } from '@jupyterlab/application';
+import {
+  ILayoutRestorer,
+  type JupyterFrontEnd,
+  type JupyterFrontEndPlugin
+} from '@jupyterlab/application';
 import { NotebookActions, type INotebookTracker, type Notebook } from '@jupyterlab/notebook';
-import type { IStateDB } from '@jupyterlab/statedb';
-import { MenuSvg } from '@jupyterlab/ui-components';
+import { IStateDB } from '@jupyterlab/statedb';
+import { searchIcon } from '@jupyterlab/ui-components';
 
-import { CommandIDs, NAMESPACE, PAGES, SIDEBAR_ID } from '../tokens';
+import { CommandIDs, NAMESPACE, PluginIDs, SIDEBAR_ID } from '../tokens';
+import { diagIcon, starIcon } from '../widgets/icons';
 import { Sidebar } from '../widgets/sidebar';
-import { askPlot, frontKernel, targetOf, textArg, type Args, type IContext } from './context';
-import { plotCode } from './notebooks';
-import { afterPalette } from './panelist';
+import { describedBy, isPointed, textArg, type Args } from './args';
+import { askPlot, frontKernel, IShared, targetOf, type IContext } from './context';
+import { afterPalette } from './dialogs';
+import { plotCode } from './outputs';
+import { IPanes } from './panemanager';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
 const RANK = 620;
@@ -17,37 +24,55 @@ const RANK = 620;
 /** Where the user's choices of open groups are kept, in the workspace's state. */
 const GROUPS_KEY = `${NAMESPACE}:groups`;
 
-export function addSidebar(
-  context: IContext,
-  restorer: ILayoutRestorer | null,
-  state: IStateDB | null
-): void {
-  const { app, services, preferences, panes, notebooks } = context;
-  const { commands, shell } = app;
+export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.sidebar,
+  description: 'Lists Dask clusters and their plots in a sidebar.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [IPanes, ILayoutRestorer, IStateDB],
+  activate: (
+    _: JupyterFrontEnd,
+    shared: IShared,
+    panes: IPanes | null,
+    restorer: ILayoutRestorer | null,
+    state: IStateDB | null
+  ): void => {
+    const context = { ...shared, panes };
+    const sidebar = makeSidebar(context, state);
+    restorer?.add(sidebar, SIDEBAR_ID);
+    addSidebarCommands(context, sidebar);
+    addFavoriteCommand(context);
+  }
+};
+
+function makeSidebar(context: IContext, state: IStateDB | null): Sidebar {
+  const { app, services, settings, panes, notebooks } = context;
   const { dashboards, trans } = services;
   const sidebar = new Sidebar({
-    commands,
-    dashboards,
-    trans,
+    services,
     get favorites() {
-      return preferences.favorites;
+      return settings.favorites;
     },
     frontKernel: () => frontKernel(notebooks),
-    createPane: (dashboard, plot) => panes.create(plot, panes.bindingTo(dashboard)),
+    createPane: (dashboard, plot) => panes?.create(plot, panes.bindingTo(dashboard)) ?? null,
     // A cell runs dask_diag_lab, which the kernel of one of Dask's own may lack.
     insertCell: (dashboard, plot, x, y) =>
       dashboards.get(dashboard)?.kind !== 'stock' && insertCell(notebooks, plot, x, y),
-    openMenu: (dashboard, anchor) => openClusterMenu(context, dashboard, anchor),
     onGroups: groups => void state?.save(GROUPS_KEY, groups)
   });
   void state?.fetch(GROUPS_KEY).then(stored => sidebar.restoreGroups(Object(stored) as object));
-  preferences.changed.connect(sidebar.update, sidebar);
+  settings.changed.connect(sidebar.update, sidebar);
   notebooks?.currentChanged.connect((_, panel) => {
     sidebar.update();
     panel?.sessionContext.kernelChanged.connect(sidebar.update, sidebar);
   });
-  shell.add(sidebar, 'left', { rank: RANK, type: 'Dask diagnostics' });
-  restorer?.add(sidebar, SIDEBAR_ID);
+  app.shell.add(sidebar, 'left', { rank: RANK, type: trans.__('Dask diagnostics') });
+  return sidebar;
+}
+
+function addSidebarCommands({ app, services }: IContext, sidebar: Sidebar): void {
+  const { commands, shell } = app;
+  const { trans } = services;
   const show = async (): Promise<void> => {
     await afterPalette();
     // Notebook 7.4 collapses an area when what it shows is activated.
@@ -59,6 +84,8 @@ export function addSidebar(
   };
   commands.addCommand(CommandIDs.showSidebar, {
     label: trans.__('Show Dask clusters and plots'),
+    icon: diagIcon,
+    describedBy: describedBy('dashboard'),
     execute: args => {
       const dashboard = textArg(args, 'dashboard');
       if (dashboard !== undefined) {
@@ -69,43 +96,10 @@ export function addSidebar(
   });
   commands.addCommand(CommandIDs.searchPlots, {
     label: trans.__('Search plots'),
+    icon: searchIcon,
+    describedBy: describedBy(),
     execute: show
   });
-  addFavoriteCommand(context);
-}
-
-/** Open the menu of a cluster below its button. */
-function openClusterMenu(
-  { app: { commands }, services: { dashboards, trans } }: IContext,
-  dashboard: string,
-  anchor: HTMLElement
-): void {
-  const { openLayout, openStatusLayout, openPlot, closePlots, openStatus, copyLink } = CommandIDs;
-  const items = [openLayout, openStatusLayout, openPlot, closePlots, '', openStatus, copyLink];
-  const pages = new MenuSvg({ commands });
-  pages.title.label = trans.__('Other pages in browser tabs');
-  for (const page of PAGES.filter(one => one !== 'status')) {
-    pages.addItem({ command: CommandIDs.openPage, args: { dashboard, page } });
-  }
-  const menu = new MenuSvg({ commands });
-  for (const command of items) {
-    menu.addItem(command ? { command, args: { dashboard } } : { type: 'separator' });
-  }
-  menu.addItem({ type: 'submenu', submenu: pages });
-  // With Dask's own of the same cluster, which have no entry and menu of their own.
-  for (const { id, is_removable: isRemovable } of dashboards.all) {
-    const args = { dashboard: id };
-    const isStock = dashboards.get(id)?.shown_with === dashboard;
-    if (isStock) {
-      menu.addItem({ command: openStatus, args });
-    }
-    if (isRemovable && (isStock || id === dashboard)) {
-      menu.addItem({ command: CommandIDs.removeDashboard, args });
-    }
-  }
-  menu.aboutToClose.connect(() => anchor.focus());
-  const { left, bottom } = anchor.getBoundingClientRect();
-  menu.open(left, bottom);
 }
 
 /**
@@ -154,24 +148,26 @@ function insertCell(
 }
 
 function addFavoriteCommand(context: IContext): void {
-  const { app, services, preferences } = context;
+  const { app, services, settings } = context;
   const { trans } = services;
   const plotOf = (args: Args): string | undefined =>
     textArg(args, 'plot') ?? targetOf(context, args)?.plot.name;
   app.commands.addCommand(CommandIDs.toggleFavorite, {
     label: args => {
-      if (args['isPointed'] !== true) {
+      if (!isPointed(args)) {
         return trans.__('Add or remove a favourite plot');
       }
-      return preferences.favorites.has(plotOf(args) ?? '')
+      return settings.favorites.has(plotOf(args) ?? '')
         ? trans.__('Remove from favourites')
         : trans.__('Add to favourites');
     },
     caption: trans.__('The plot of the current pane, or one that is asked for'),
+    icon: starIcon,
+    describedBy: describedBy('plot', 'id', 'isPointed'),
     execute: async args => {
       const plot = plotOf(args) ?? (await askPlot(context, undefined))?.[1].name;
       if (plot !== undefined) {
-        preferences.toggleFavorite(plot);
+        settings.toggleFavorite(plot);
       }
     }
   });

@@ -1,8 +1,8 @@
 import { Widget } from '@lumino/widgets';
 
 import { absoluteUrl } from '../plugins/links';
-import { Pane } from '../widgets/pane';
-import { bindingOf, savedBinding } from '../widgets/plotwidget';
+import { bindingOf, savedBinding } from '../widgets/boundplot';
+import { FramePane } from '../widgets/pane';
 import { dashboard, stock } from './dashboards';
 import { settled } from './plots';
 import { services } from './services';
@@ -12,7 +12,7 @@ const own = stock({ kernel_id: 'k1' });
 describe('a pane of one of Dask’s own plots', () => {
   let reached: string[];
   let failure: Error | null;
-  let pane: Pane;
+  let pane: FramePane;
   const given = services(undefined, {
     reach: id => {
       reached.push(id);
@@ -28,7 +28,7 @@ describe('a pane of one of Dask’s own plots', () => {
     failure = null;
     dashboards.connections = 1;
     dashboards.set(own);
-    pane = new Pane({ plot: 'task-stream', binding: bindingOf(own), services: given }, 'k');
+    pane = new FramePane({ plot: 'task-stream', binding: bindingOf(own), services: given }, 'k');
     Widget.attach(pane, document.body);
     await loaded();
   });
@@ -102,7 +102,7 @@ describe('a pane of one of Dask’s own plots', () => {
 
   it('says in words why it cannot be shown', async () => {
     failure = new Error('Showing plots is switched off.');
-    pane.content.live.reload();
+    pane.content.reload();
     await settled();
     expect(pane.node.textContent).toContain('Showing plots is switched off.');
   });

@@ -1,11 +1,11 @@
 import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
-import { PaneList } from '../plugins/panelist';
+import { PaneManager } from '../plugins/panemanager';
 import { addClusterCommands } from '../plugins/panes';
-import { Preferences } from '../plugins/services';
-import { bindingOf, type IBinding } from '../widgets/plotwidget';
-import { Pane } from '../widgets/pane';
+import { Settings } from '../plugins/settings';
+import { bindingOf, type IBinding } from '../widgets/boundplot';
+import { PlotPane } from '../widgets/pane';
 import { dashboard } from './dashboards';
 import { FakeApp, services } from './services';
 import { until } from './plots';
@@ -14,7 +14,7 @@ const own = dashboard({ id: 'own', kernel_id: 'k1', notebook: 'a.ipynb' });
 const next = { ...own, id: 'next' };
 
 describe('a pane', () => {
-  let pane: Pane;
+  let pane: PlotPane;
   const given = services(undefined, {
     help: () => Promise.resolve('Time goes right.\n\n- red: a transfer'),
     table: () =>
@@ -29,7 +29,7 @@ describe('a pane', () => {
 
   beforeEach(() => {
     dashboards.set(own);
-    pane = new Pane({ plot: 'progress', binding: bindingOf(own), services: given }, 'k');
+    pane = new PlotPane({ plot: 'progress', binding: bindingOf(own), services: given }, 'k');
     Widget.attach(pane, document.body);
   });
   afterEach(() => pane.dispose());
@@ -93,9 +93,9 @@ describe('the panes', () => {
   const labShell = { mode: 'multiple-document' } as ILabShell; // all that is asked of it
   const front = app as unknown as JupyterFrontEnd; // as above
   given.dashboards.set(own);
-  const panes = new PaneList(front, given, labShell, null);
-  const preferences = new Preferences(null);
-  addClusterCommands({ app: front, services: given, preferences, panes, notebooks: null });
+  const panes = new PaneManager(front, given, labShell, null);
+  const settings = new Settings(null, given.trans);
+  addClusterCommands({ app: front, services: given, settings, panes, notebooks: null });
 
   it('are opened once a plot, beside each other, and reused for another choice', () => {
     const binding = bindingOf(own);
@@ -141,7 +141,7 @@ describe('the panes', () => {
   });
 
   it('open what a click asks for beside the pane, which stays in sight', () => {
-    const pane = panes.open('task-stream', bindingOf(own));
+    const pane = panes.open('task-stream', bindingOf(own)) as PlotPane; // it is one of ours
     pane.node.getBoundingClientRect = () => ({ width: 900, height: 300 }) as DOMRect; // all it has
     pane.content.opened.emit({ plot: 'progress', arguments: {}, n: 1 });
     expect(app.added.at(-1)?.[1]).toMatchObject({ mode: 'split-right', ref: pane.id });

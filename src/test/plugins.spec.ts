@@ -1,41 +1,69 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { JupyterFrontEnd } from '@jupyterlab/application';
-import { nullTranslator } from '@jupyterlab/translation';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { ILabShell } from '@jupyterlab/application';
+import type { Token } from '@lumino/coreutils';
 
-import plugins from '../index';
-import { diagnosticsPlugin } from '../plugins/main';
 import { meantDashboard, shownNames } from '../api/dashboards';
+import plugins, { IDashboards } from '../index';
 import { storageKey } from '../plot/look';
-import { CommandIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { CommandIDs, NAMESPACE, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
 import { dashboard, DashboardList } from './dashboards';
 import { FakeApp } from './services';
 
+/** An item of a menu, or of a toolbar. */
+interface IItem {
+  readonly command?: string;
+  readonly args?: Record<string, string>;
+  readonly submenu?: { readonly items: readonly IItem[] };
+  readonly items?: readonly IItem[];
+}
+
 interface ISchema {
   readonly 'jupyter.lab.internationalization': { readonly domain: string };
-  readonly 'jupyter.lab.menus': { readonly context: readonly { readonly command?: string }[] };
-  readonly 'jupyter.lab.shortcuts': readonly {
+  readonly 'jupyter.lab.menus'?: Readonly<Record<'context' | 'main', readonly IItem[] | undefined>>;
+  readonly 'jupyter.lab.toolbars'?: Readonly<Record<string, readonly IItem[]>>;
+  readonly 'jupyter.lab.shortcuts'?: readonly {
     readonly command: string;
     readonly keys: readonly string[];
   }[];
 }
-const SCHEMA = JSON.parse(
-  readFileSync(join(__dirname, '../../schema/plugin.json'), 'utf8')
-) as ISchema; // written by us
+const FOLDER = join(__dirname, '../../schema');
+const SCHEMAS = readdirSync(FOLDER).map(
+  name => [name, JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as ISchema] as const // by us
+);
+const SHORTCUTS = SCHEMAS.flatMap(([, schema]) => schema['jupyter.lab.shortcuts'] ?? []);
+const ITEMS = SCHEMAS.flatMap(([, schema]) => [
+  ...Object.values(schema['jupyter.lab.menus'] ?? {}).flatMap(one => one ?? []),
+  ...Object.values(schema['jupyter.lab.toolbars'] ?? {}).flat()
+]).flatMap(function flat(item: IItem): IItem[] {
+  const below = [...(item.items ?? []), ...(item.submenu?.items ?? [])];
+  return [item, ...below.flatMap(flat)];
+});
 
 const own = dashboard({ id: 'own', kernel_id: 'k1' });
 
-/** An application with all our commands. */
-async function activated(): Promise<FakeApp> {
+/** An application with our plugins, activated as Lab does it, but for what is switched off. */
+async function activated(...isOff: readonly string[]): Promise<FakeApp> {
   const app = new FakeApp();
-  const front = app as unknown as JupyterFrontEnd; // all that the plugin asks of it
   const dashboards = new DashboardList();
   dashboards.set(own);
-  const labShell = { mode: 'multiple-document' };
-  const others = [null, null, null]; // translator, themes, settings
-  const places = Array(7).fill(null); // from the restorer to the palette
-  await diagnosticsPlugin.activate(front, dashboards, ...others, labShell, ...places);
+  const provided = new Map<Token<unknown>, unknown>([
+    [IDashboards, dashboards],
+    [ILabShell, { mode: 'multiple-document' }]
+  ]);
+  const front = app as unknown as JupyterFrontEnd; // all that the plugins ask of it
+  const all: readonly JupyterFrontEndPlugin<unknown>[] = plugins;
+  for (const { id, requires = [], optional = [], provides, activate } of all) {
+    if (id !== PluginIDs.dashboards && !isOff.includes(id)) {
+      const given = [...requires, ...optional].map(token => provided.get(token) ?? null);
+      const service = await activate(front, ...given);
+      if (provides) {
+        provided.set(provides, service);
+      }
+    }
+  }
   await Promise.resolve();
   return app;
 }
@@ -46,21 +74,36 @@ const modes = ({ added }: FakeApp): unknown[] =>
     .filter(([id]) => id.startsWith('dask-diag-lab-pane'))
     .map(([, options]) => (options as { mode: string }).mode);
 
-it('every plugin has an id of its own, and every command a label', async () => {
+it('every plugin has an id of its own, and every command a label and a schema of its arguments', async () => {
   expect(new Set(plugins.map(({ id }) => id)).size).toBe(plugins.length);
-  const app = await activated();
+  const { commands } = await activated();
   for (const id of Object.values(CommandIDs)) {
-    expect(app.commands.label(id)).not.toBe('');
+    expect([id, commands.label(id)]).not.toEqual([id, '']);
+    expect(await commands.describedBy(id)).toMatchObject({ args: { type: 'object' } });
   }
 });
 
-it('the settings know each command of their menus and keys, and the domain of our texts', async () => {
-  const app = await activated();
-  const { context } = SCHEMA['jupyter.lab.menus'];
-  const named = [...context, ...SCHEMA['jupyter.lab.shortcuts']].flatMap(one => one.command ?? []);
-  expect(named.filter(id => !app.commands.hasCommand(id))).toEqual([]);
-  expect(SCHEMA['jupyter.lab.internationalization'].domain).toBe(TRANSLATION_DOMAIN);
-  expect(nullTranslator.load(TRANSLATION_DOMAIN)).toBeDefined();
+it.each(plugins.map(({ id }) => id).filter(id => id !== PluginIDs.shared))(
+  'the others go on without %s',
+  async id => {
+    await activated(id);
+  }
+);
+
+it('the settings know each command of their menus, buttons and keys, which have icons', async () => {
+  const { commands } = await activated();
+  for (const { command, args = {} } of ITEMS.filter(one => one.command !== undefined)) {
+    const icon = commands.icon(command!, { toolbar: true, ...args });
+    expect([command, typeof icon]).toEqual([command, 'object']);
+  }
+  expect(SHORTCUTS.filter(one => !commands.hasCommand(one.command))).toEqual([]);
+});
+
+it('each schema belongs to a plugin, and names the domain of our texts', () => {
+  for (const [name, schema] of SCHEMAS) {
+    expect(plugins.map(({ id }) => id)).toContain(`${NAMESPACE}:${name.replace('.json', '')}`);
+    expect(schema['jupyter.lab.internationalization'].domain).toBe(TRANSLATION_DOMAIN);
+  }
 });
 
 it('what the browser keeps is of one server of a hub', () => {
@@ -68,7 +111,7 @@ it('what the browser keeps is of one server of a hub', () => {
 });
 
 it('Escape alone wipes nothing', () => {
-  const keys = SCHEMA['jupyter.lab.shortcuts'].filter(one => one.command === CommandIDs.clearPlot);
+  const keys = SHORTCUTS.filter(one => one.command === CommandIDs.clearPlot);
   expect(keys.map(one => one.keys)).toEqual([['Shift Escape']]);
 });
 

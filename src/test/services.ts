@@ -2,6 +2,7 @@
 
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
+import { Menu } from '@lumino/widgets';
 
 import { BokehLoader } from '../plot/bokeh';
 import { Server } from '../api/server';
@@ -21,8 +22,10 @@ export function services(
     url: path => relayUrl('', path),
     stream: new PlotStream(webSocketTransport(''), trans)
   });
+  const commands = new CommandRegistry();
   return {
-    commands: new CommandRegistry(),
+    commands,
+    contextMenu: new Menu({ commands }),
     dashboards,
     server: Object.assign(Object.create(Server.prototype), {
       relayed,
@@ -40,6 +43,7 @@ export function services(
 /** As much of Lab as commands need; its shell keeps what was added, and where. */
 export class FakeApp {
   readonly commands = new CommandRegistry();
+  readonly contextMenu = { menu: new Menu({ commands: this.commands }) };
   readonly restored = Promise.resolve();
   readonly serviceManager = { ready: Promise.resolve(), serverSettings: { baseUrl: '/' } };
   readonly added: [id: string, options: object][] = [];

@@ -1,4 +1,3 @@
-import { CommandRegistry } from '@lumino/commands';
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
@@ -7,6 +6,7 @@ import { found, grouped } from '../widgets/catalogue';
 import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
 import { CommandIDs } from '../tokens';
 import { dashboard, DashboardList, stock, trans } from './dashboards';
+import { services } from './services';
 import { until } from './plots';
 
 // Its web component is more than jsdom can draw; a search is set at the sidebar.
@@ -55,19 +55,16 @@ describe('the sidebar', () => {
   beforeEach(async () => {
     kernel = 'k1';
     executed = [];
-    const commands = new CommandRegistry();
+    const given = services(list);
     for (const id of Object.values(CommandIDs)) {
-      commands.addCommand(id, { execute: args => void executed.push([id, args]) });
+      given.commands.addCommand(id, { execute: args => void executed.push([id, args]) });
     }
     host = {
-      commands,
-      dashboards: list,
-      trans,
+      services: given,
       favorites: new Set(),
       frontKernel: () => kernel,
       createPane: jest.fn(),
       insertCell: jest.fn(),
-      openMenu: jest.fn(),
       onGroups: jest.fn()
     };
     sidebar = new Sidebar(host);
@@ -134,7 +131,7 @@ describe('the sidebar', () => {
     kernel = 'k1';
   });
 
-  it('opens a plot, the usual four, a menu, and keeps a favourite', () => {
+  it('opens a plot, the usual four, and keeps a favourite', () => {
     rows()[0]?.querySelector<HTMLElement>('.jp-DaskDiag-plotButton')?.click();
     button('Open the usual four').click();
     rows()[1]?.querySelector<HTMLElement>('.jp-DaskDiag-star')?.click();

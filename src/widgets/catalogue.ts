@@ -1,9 +1,9 @@
 /** A dashboard's plots as lists show them: found by text, in groups, favourites first; pure. */
 
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { StringExt } from '@lumino/algorithm';
 
 import type { IPlot } from '../api/protocol';
-import type { ITranslate } from '../plot/text';
 
 export interface IPlotGroup {
   readonly name: string;
@@ -12,6 +12,9 @@ export interface IPlotGroup {
 
 /** The group of the plots a user likes best, whatever group they are of. */
 const FAVOURITES = 'Favourites';
+
+/** The group of Dask's own plots of a cluster that has ours. */
+export const STOCK = 'Dask’s dashboard';
 
 /** The order of groups; one that is not named here comes after. */
 const GROUPS = [FAVOURITES, 'Tasks', 'Workers', 'Profile', 'Scheduler', 'Yours'];
@@ -45,14 +48,14 @@ export function grouped(
   plots: readonly IPlot[],
   query: string,
   favorites: ReadonlySet<string>,
-  trans: ITranslate
+  trans: TranslationBundle
 ): readonly IPlotGroup[] {
   const translated = plots.map(plot => ({
     ...plot,
-    title: trans.__(plot.title),
+    title: trans.gettext(plot.title),
     description: [plot.unavailable ?? '', plot.description]
       .filter(Boolean)
-      .map(one => trans.__(one))
+      .map(one => trans.gettext(one))
       .join('\n')
   }));
   const groupOf = (plot: IPlot): string => (favorites.has(plot.name) ? FAVOURITES : plot.group);
@@ -63,4 +66,13 @@ export function grouped(
   return [...new Set(shown.map(groupOf))]
     .sort((a, b) => rank(a) - rank(b))
     .map(name => ({ name, plots: shown.filter(plot => groupOf(plot) === name) }));
+}
+
+/** Return what a group is called; those that are not ours come from the dashboard. */
+export function groupTitle(name: string, trans: TranslationBundle): string {
+  const titles: Readonly<Record<string, string>> = {
+    [FAVOURITES]: trans.__('Favourites'),
+    [STOCK]: trans.__('Dask’s dashboard')
+  };
+  return titles[name] ?? trans.gettext(name);
 }

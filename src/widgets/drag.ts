@@ -14,7 +14,8 @@ const THRESHOLD_PX = 5;
 export interface IPlotDragOptions {
   readonly plot: string;
   readonly title: string;
-  readonly createPane: () => Widget;
+  /** Null where panes are switched off. */
+  readonly createPane: () => Widget | null;
   /** Make it a cell if it was dropped here in the middle of a notebook; returns whether it was. */
   readonly insertCell: (clientX: number, clientY: number) => boolean;
 }

@@ -11,6 +11,7 @@ const FILLED = {
     '<path d="M3.5 3.5 8 8m0 0-4.5 4.500M8 8h4.5" stroke="#616161" class="jp-icon-selectable-inverse" stroke-width="1.2"/><circle cx="3.5" cy="3.5" r="2"/><circle cx="3.5" cy="12.5" r="2"/><circle cx="8.5" cy="8" r="2"/><circle cx="13" cy="8" r="2"/>',
   memory:
     '<rect x="1.5" y="4" width="13" height="8" rx="1" opacity=".35"/><rect x="3" y="5.5" width="2" height="5"/><rect x="6" y="5.5" width="2" height="5"/><rect x="9" y="5.5" width="2" height="5"/>',
+  star: '<path d="m8 1.500 2 4.300 4.700.600-3.500 3.200.900 4.700L8 12l-4.100 2.300.900-4.700L1.300 6.400 6 5.800z"/>',
   live: '<path d="M4 2.5 13 8l-9 5.500z"/>',
   frozen: '<rect x="3.5" y="3" width="3" height="10"/><rect x="9.5" y="3" width="3" height="10"/>'
 };
@@ -36,6 +37,7 @@ function icon(name: keyof typeof FILLED | keyof typeof DRAWN): LabIcon {
 /** Three rows of a task stream: the mark of this extension. */
 export const diagIcon = icon('diag');
 export const tableIcon = icon('table');
+export const starIcon = icon('star');
 export const liveIcon = icon('live');
 export const frozenIcon = icon('frozen');
 export const fitIcon = icon('fit');

@@ -12,36 +12,32 @@ import {
   ToolbarButton,
   UseSignal
 } from '@jupyterlab/ui-components';
-import type { CommandRegistry } from '@lumino/commands';
 import type { Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
 import { Panel, type Widget } from '@lumino/widgets';
 import React from 'react';
 
-import type { IDashboards, IKnownDashboard } from '../api/dashboards';
+import type { IKnownDashboard } from '../api/dashboards';
 import type { IPlot, ISummary } from '../api/protocol';
 import { count, size } from '../models/units';
 import { clustersOf } from '../plot/clusters';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { grouped, OPEN_AT_FIRST, type IPlotGroup } from './catalogue';
+import { missingServer, staleMessage } from './boundplot';
+import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
-import { openMenuByKey } from './pane';
-import { missingServer, staleMessage } from './plotwidget';
+import { openContextMenu, openMenuByKey, runCommand, type IPlotServices } from './services';
 import { troubleOf } from './status';
 
 /** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
-  readonly commands: CommandRegistry;
-  readonly dashboards: IDashboards;
-  readonly trans: TranslationBundle;
+  readonly services: IPlotServices;
   readonly favorites: ReadonlySet<string>;
   /** The kernel of the notebook in front, if any. */
   frontKernel(): string | undefined;
-  createPane(dashboard: string, plot: string): Widget;
+  createPane(dashboard: string, plot: string): Widget | null;
   /** Make a plot a cell if it was dropped here in a notebook; returns whether it was. */
   insertCell(dashboard: string, plot: string, clientX: number, clientY: number): boolean;
-  openMenu(dashboard: string, anchor: HTMLElement): void;
   /** The user opened or closed a group. */
   onGroups(groups: Readonly<Record<string, boolean>>): void;
 }
@@ -49,7 +45,7 @@ export interface ISidebarHost {
 export class Sidebar extends SidePanel {
   constructor(readonly host: ISidebarHost) {
     super({ content: new Panel() }); // one list, not an accordion
-    const { trans, dashboards } = host;
+    const { commands, dashboards, trans } = host.services;
     this.id = SIDEBAR_ID;
     this.addClass('jp-DaskDiag-sidebar');
     this.title.icon = diagIcon;
@@ -70,7 +66,7 @@ export class Sidebar extends SidePanel {
       new ToolbarButton({
         icon: addIcon,
         tooltip: trans.__('Add a dashboard by its address…'),
-        onClick: () => void host.commands.execute(CommandIDs.addDashboard)
+        onClick: () => runCommand(commands, CommandIDs.addDashboard)
       })
     );
     const list = ReactWidget.create(
@@ -152,7 +148,7 @@ export class Sidebar extends SidePanel {
     const kernel = this.host.frontKernel();
     const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
       Number(state === 'stale') + Number(kernel === undefined || own !== kernel) * 2;
-    const clusters = clustersOf(this.host.dashboards.all);
+    const clusters = clustersOf(this.host.services.dashboards.all);
     const sorted = [...clusters].reverse().sort((a, b) => rank(a) - rank(b));
     if (this.node.matches(':hover')) {
       const place = ({ id }: IKnownDashboard): number =>
@@ -165,7 +161,7 @@ export class Sidebar extends SidePanel {
   protected override onUpdateRequest(): void {
     this.dashboards = this._sorted();
     // The icon in Lab's bar has a dot while there is a cluster.
-    const hasLive = this.host.dashboards.all.some(one => one.state !== 'stale');
+    const hasLive = this.host.services.dashboards.all.some(one => one.state !== 'stale');
     this.title.className = hasLive ? 'jp-DaskDiag-hasDashboards' : '';
     this._changed.emit();
   }
@@ -184,7 +180,7 @@ export class Sidebar extends SidePanel {
     const at = rows.findIndex(row => row.parentElement === item);
     const targets: Record<string, Element | null | undefined> = {};
     if (item) {
-      openMenuByKey(event, item);
+      openMenuByKey(this.host.services.contextMenu, event, item);
       targets['ArrowUp'] = at > 0 ? rows[at - 1] : input;
       targets['ArrowRight'] = item.querySelector('.jp-DaskDiag-star');
       targets['ArrowLeft'] = rows[at];
@@ -214,7 +210,7 @@ export class Sidebar extends SidePanel {
 
 function plotList(sidebar: Sidebar): JSX.Element {
   const { host, query } = sidebar;
-  const { dashboards, trans } = host;
+  const { commands, dashboards, trans } = host.services;
   const sections = sidebar.dashboards.map(dashboard => ({
     dashboard,
     groups: grouped(dashboard.plots, query, host.favorites, trans),
@@ -223,7 +219,7 @@ function plotList(sidebar: Sidebar): JSX.Element {
       .filter(one => one.shown_with === dashboard.id)
       .map(({ id, plots }) => {
         const found = grouped(plots, query, new Set(), trans).flatMap(one => one.plots);
-        return { id, group: { name: 'Dask’s dashboard', plots: found } };
+        return { id, group: { name: STOCK, plots: found } };
       })
       .filter(({ group: { plots } }) => plots.length > 0)
   }));
@@ -239,26 +235,19 @@ function plotList(sidebar: Sidebar): JSX.Element {
         'No Dask cluster is running here. Make a client in a notebook and its plots appear by themselves.'
       )
     : trans.__('Looking for Dask clusters…');
+  const asked = trans.__(
+    'This list is asked for every few seconds, because its websocket does not open. A proxy between this browser and Jupyter may not let it through.'
+  );
   const unfound = trans.__('No plot matches “%1”.', query);
-  const execute = (command: string) => (): void => void host.commands.execute(command);
+  const execute = (command: string) => (): void => runCommand(commands, command);
   const actions = [
     [trans.__('Insert code for a local cluster'), execute(CommandIDs.insertClient)],
     [trans.__('Add a dashboard by its address…'), execute(CommandIDs.addDashboard)]
   ] as const;
   return (
     <>
-      {problem !== undefined && (
-        <p className="jp-DaskDiag-hint" role="status">
-          {problem}
-        </p>
-      )}
-      {dashboards.isAsking && (
-        <p className="jp-DaskDiag-hint" role="status">
-          {trans.__(
-            'This list is asked for every few seconds, because its websocket does not open. A proxy between this browser and Jupyter may not let it through.'
-          )}
-        </p>
-      )}
+      {problem !== undefined && hint(problem)}
+      {dashboards.isAsking && hint(asked)}
       {sections.length === 0 && problem === undefined && hint(none, actions)}
       {sections.length > 0 &&
         shown.length === 0 &&
@@ -268,10 +257,10 @@ function plotList(sidebar: Sidebar): JSX.Element {
   );
 }
 
-/** Why the list is empty, and what to do. */
+/** What is wrong with the list, or why it is empty, and what to do. */
 function hint(
   text: string,
-  actions: readonly (readonly [label: string, onClick: () => void])[]
+  actions: readonly (readonly [label: string, onClick: () => void])[] = []
 ): JSX.Element {
   return (
     <div className="jp-DaskDiag-hint">
@@ -299,7 +288,7 @@ function section(
   groups: readonly IPlotGroup[],
   stock: readonly { readonly id: string; readonly group: IPlotGroup }[]
 ): JSX.Element {
-  const { commands, dashboards, openMenu, trans } = sidebar.host;
+  const { commands, contextMenu, dashboards, trans } = sidebar.host.services;
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
@@ -334,18 +323,21 @@ function section(
           <span role="img" title={status} aria-label={status} style={{ color }}>
             {mark}
           </span>
+          <span className="jp-DaskDiag-clusterName">{shownName}</span>
           {tag !== null && (
             <span className="jp-DaskDiag-tag" data-color={tag.color} title={tag.title}>
               {tag.letter}
             </span>
           )}
-          <span className="jp-DaskDiag-clusterName">{shownName}</span>
         </button>
         <button
           aria-haspopup="menu"
           title={actions}
           aria-label={actions}
-          onClick={({ currentTarget }) => openMenu(id, currentTarget)}
+          onClick={({ currentTarget }) => {
+            const { left, bottom } = currentTarget.getBoundingClientRect();
+            openContextMenu(contextMenu, currentTarget, left, bottom);
+          }}
         >
           <ellipsesIcon.react tag="span" />
         </button>
@@ -364,7 +356,7 @@ function section(
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button
             className="jp-DaskDiag-openLayout"
-            onClick={() => void commands.execute(CommandIDs.openLayout, { dashboard: id })}
+            onClick={() => runCommand(commands, CommandIDs.openLayout, { dashboard: id })}
           >
             {trans.__('Open the usual four')}
           </button>
@@ -407,7 +399,7 @@ function taskProgress(tasks: ISummary['tasks'] | undefined, trans: TranslationBu
 
 function group(sidebar: Sidebar, dashboard: string, { name, plots }: IPlotGroup): JSX.Element {
   const isOpen = sidebar.isGroupOpen(name);
-  const title = sidebar.host.trans.__(name);
+  const title = groupTitle(name, sidebar.host.services.trans);
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
     <div key={name} data-group={name}>
@@ -430,7 +422,7 @@ function group(sidebar: Sidebar, dashboard: string, { name, plots }: IPlotGroup)
 /** One plot: a click or Enter opens it, a drag places it, a star keeps it on top. */
 function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
   const { name: plot, title, description } = known;
-  const { commands, trans } = host;
+  const { commands, trans } = host.services;
   const isFavorite = host.favorites.has(plot);
   const starLabel = isFavorite
     ? trans.__('Remove %1 from favourites', title)
@@ -448,7 +440,7 @@ function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
       <button
         className="jp-DaskDiag-plotButton"
         aria-description={description}
-        onClick={() => void commands.execute(CommandIDs.openPlot, { dashboard, plot })}
+        onClick={() => runCommand(commands, CommandIDs.openPlot, { dashboard, plot })}
         onPointerDown={({ nativeEvent }) =>
           startDrag(nativeEvent, {
             plot,
@@ -467,9 +459,10 @@ function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
         title={starLabel}
         aria-label={starLabel}
         aria-pressed={isFavorite}
-        data-mark={isFavorite ? '★' : '☆'}
-        onClick={() => void commands.execute(CommandIDs.toggleFavorite, { plot })}
-      />
+        onClick={() => runCommand(commands, CommandIDs.toggleFavorite, { plot })}
+      >
+        {isFavorite ? '★' : '☆'}
+      </button>
     </li>
   );
 }

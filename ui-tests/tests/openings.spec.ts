@@ -65,7 +65,7 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   await field.click();
   // Esc leads out of the field, and there the keys are the pane's again.
   await page.keyboard.press('Escape');
-  await page.keyboard.press('Shift+Slash');
+  await page.keyboard.press('h');
   await expect(pane.locator('[role="dialog"] kbd').first()).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(pane.locator('[role="dialog"]')).toHaveCount(0);

@@ -32,8 +32,8 @@ test('a pane freezes and is saved by its buttons, and its cards give the keys ba
     await expect(plot).toBeFocused();
   }
 
-  const buttons = pane.locator('.jp-ToolbarButton button');
-  for (const name of ['Data as a table', 'How to read this (?)']) {
+  const buttons = pane.locator('.jp-CommandToolbarButton button');
+  for (const name of ['Data as a table', 'How to read this (H)']) {
     await buttons.and(page.getByRole('button', { name })).click();
     await expect(pane.getByRole('dialog')).toBeFocused();
     await page.keyboard.press('Escape');

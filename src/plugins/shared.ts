@@ -1,68 +1,49 @@
-/** What commands and panes share: the user's settings, and what draws a plot. */
+/** The plugin of what the others share: the user's settings, and what draws a plot. */
 
-import type { JupyterFrontEnd } from '@jupyterlab/application';
-import type { IThemeManager } from '@jupyterlab/apputils';
-import type { ISettingRegistry } from '@jupyterlab/settingregistry';
-import type { TranslationBundle } from '@jupyterlab/translation';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IThemeManager } from '@jupyterlab/apputils';
+import { INotebookTracker } from '@jupyterlab/notebook';
+import { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 
-import type { IDashboards } from '../api/dashboards';
+import { IDashboards } from '../api/dashboards';
 import { Server } from '../api/server';
 import { BokehLoader } from '../plot/bokeh';
-import type { ILook, Palette } from '../plot/control';
+import type { ILook } from '../plot/control';
 import { readLook, storageKey } from '../plot/look';
-import { CommandIDs, PANE_CLASS, PluginIDs } from '../tokens';
+import { CommandIDs, PANE_CLASS, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
 import type { IKey, IPlotServices } from '../widgets/services';
-import type { ILayoutStep } from './layouts';
+import { IShared } from './context';
+import { Settings } from './settings';
 
-/** What a user can set; the defaults until the settings are there. */
-export class Preferences {
-  readonly changed = new Signal<this, void>(this);
-
-  constructor(registry: ISettingRegistry | null) {
-    void registry?.load(PluginIDs.preferences).then(settings => {
-      this._settings = settings;
-      settings.changed.connect(() => this.changed.emit());
-      this.changed.emit();
-    });
+export const sharedPlugin: JupyterFrontEndPlugin<IShared> = {
+  id: PluginIDs.shared,
+  description: 'Settings, theme and drawing library of live plots of Dask clusters.',
+  autoStart: true,
+  requires: [IDashboards],
+  optional: [ITranslator, IThemeManager, ISettingRegistry, INotebookTracker],
+  provides: IShared,
+  activate: (
+    app: JupyterFrontEnd,
+    dashboards: IDashboards,
+    translator: ITranslator | null,
+    themes: IThemeManager | null,
+    registry: ISettingRegistry | null,
+    notebooks: INotebookTracker | null
+  ): IShared => {
+    const trans = (translator ?? nullTranslator).load(TRANSLATION_DOMAIN);
+    const settings = new Settings(registry, trans);
+    const services = plotServices(app, dashboards, settings, themes, trans);
+    return { app, services, settings, notebooks };
   }
+};
 
-  get favorites(): ReadonlySet<string> {
-    return new Set(this._get<string[]>('favorites', []));
-  }
-
-  /** The panes of “open the usual four”; empty for ours. */
-  get layout(): readonly ILayoutStep[] {
-    return this._get('layout', []);
-  }
-
-  get showsStatus(): boolean {
-    return this._get('statusItem', true);
-  }
-
-  /** Colours of task prefixes. */
-  get palette(): Palette {
-    return this._get('palette', 'viridis');
-  }
-
-  toggleFavorite(plot: string): void {
-    const last = this.favorites;
-    const next = last.has(plot) ? [...last].filter(one => one !== plot) : [...last, plot];
-    void this._settings?.set('favorites', next);
-  }
-
-  private _get<T>(key: string, otherwise: T): T {
-    return (this._settings?.get(key).composite ?? otherwise) as T; // the schema has checked it
-  }
-
-  private _settings: ISettingRegistry.ISettings | null = null;
-}
-
-export function plotServices(
+function plotServices(
   app: JupyterFrontEnd,
   dashboards: IDashboards,
-  preferences: Preferences,
+  settings: Settings,
   themes: IThemeManager | null,
   trans: TranslationBundle
 ): IPlotServices {
@@ -76,7 +57,7 @@ export function plotServices(
       const key = storageKey('theme', serverSettings.baseUrl);
       window.localStorage.setItem(key, isLight ? 'light' : 'dark');
     }
-    return readLook(isLight, jpThemeName, preferences.palette);
+    return readLook(isLight, jpThemeName, settings.palette);
   };
   let look = read();
   const update = (): void => {
@@ -87,10 +68,11 @@ export function plotServices(
     }
   };
   themes?.themeChanged.connect(update);
-  preferences.changed.connect(update);
+  settings.changed.connect(update);
   void app.restored.then(update);
   return {
     commands: app.commands,
+    contextMenu: app.contextMenu.menu,
     dashboards,
     server: new Server(serverSettings, trans, id => dashboards.get(id)?.channel),
     loader: new BokehLoader(trans),

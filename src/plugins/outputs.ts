@@ -1,19 +1,43 @@
-/** Plots in notebooks: live in the outputs of cells, and as code in the notebook in front. */
+/** The plugin of plots in notebooks: live in the outputs of cells, and as code in the notebook in front. */
 
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { NotebookActions } from '@jupyterlab/notebook';
-import type { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
+import { addBelowIcon, codeIcon } from '@jupyterlab/ui-components';
 
 import { isPlotName } from '../plot/control';
-import { CommandIDs, MimeTypes } from '../tokens';
+import { CommandIDs, MimeTypes, PluginIDs } from '../tokens';
 import { OutputPlot } from '../widgets/output';
-import { notify, targetOf, textArg, type IContext } from './context';
-import { openInBrowser } from './panelist';
+import { describedBy, isPointed, textArg } from './args';
+import { IShared, targetOf, type IContext } from './context';
+import { notify } from './dialogs';
+import { openInBrowser } from './pages';
+import { IPanes } from './panemanager';
 
 /** Before HTML and text, which say where to see the plot instead. */
 const RANK = 10;
 
 /** Starts a local cluster. */
 const LOCAL_CLUSTER = 'from dask.distributed import Client\nclient = Client()';
+
+export const outputsPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.outputs,
+  description: 'Live plots of Dask clusters in notebooks.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [IPanes, IRenderMimeRegistry],
+  activate: (
+    _: JupyterFrontEnd,
+    shared: IShared,
+    panes: IPanes | null,
+    registry: IRenderMimeRegistry | null
+  ): void => {
+    addNotebookCommands({ ...shared, panes });
+    if (registry !== null) {
+      addOutputs(shared, registry);
+    }
+  }
+};
 
 /** Return the code that shows a plot in a cell; throw on a name that no plot has. */
 export function plotCode(plot: string): string {
@@ -23,11 +47,8 @@ export function plotCode(plot: string): string {
   return `import dask_diag_lab\n\ndask_diag_lab.plot("${plot}")`;
 }
 
-export function addOutputs(
-  { services, notebooks }: IContext,
-  registry: IRenderMimeRegistry | null
-): void {
-  registry?.addFactory({
+function addOutputs({ services, notebooks }: IShared, registry: IRenderMimeRegistry): void {
+  registry.addFactory({
     safe: true, // it names a plot of a listed dashboard and can do nothing else
     mimeTypes: [MimeTypes.plot],
     defaultRank: RANK,
@@ -46,7 +67,7 @@ export function addOutputs(
   });
 }
 
-export function addNotebookCommands(context: IContext): void {
+function addNotebookCommands(context: IContext): void {
   const { app, services, notebooks } = context;
   const { trans } = services;
   const insert = (code: string): void => {
@@ -65,12 +86,15 @@ export function addNotebookCommands(context: IContext): void {
   };
   app.commands.addCommand(CommandIDs.insertClient, {
     label: trans.__('Insert code for a local cluster'),
+    icon: codeIcon,
+    describedBy: describedBy(),
     execute: () => insert(LOCAL_CLUSTER)
   });
   app.commands.addCommand(CommandIDs.insertPlot, {
     label: trans.__('Insert plot into the notebook'),
-    isEnabled: args =>
-      args['isPointed'] !== true || targetOf(context, args)?.dashboard.kind !== 'stock',
+    icon: addBelowIcon,
+    describedBy: describedBy('plot', 'id', 'isPointed'),
+    isEnabled: args => !isPointed(args) || targetOf(context, args)?.dashboard.kind !== 'stock',
     execute: args => {
       const name = textArg(args, 'plot') ?? targetOf(context, args)?.plot.name;
       insert(plotCode(name ?? 'task-stream'));

@@ -9,15 +9,15 @@ import { clock, count } from '../models/units';
 import { helpNodes } from '../plot/text';
 import type { IKey } from './services';
 
-export class Card extends ReactWidget {
-  /** @param name - tells one kind of card from another. */
+export class PaneOverlay extends ReactWidget {
+  /** @param name - tells one kind from another. */
   constructor(
     readonly name: string,
     private readonly _title: string,
     private readonly _trans: TranslationBundle
   ) {
     super();
-    this.addClass('jp-DaskDiag-card');
+    this.addClass('jp-DaskDiag-overlay');
     this.node.tabIndex = -1;
     this.node.setAttribute('role', 'dialog');
     this.node.setAttribute('aria-label', _title);
@@ -31,7 +31,7 @@ export class Card extends ReactWidget {
     this.node.setAttribute('data-lm-suppress-shortcuts', 'true');
   }
 
-  /** What is in the card, until it is closed; replaced as a whole, React keeps what is the same. */
+  /** What is in it, until it is closed; replaced as a whole, React keeps what is the same. */
   set content(content: JSX.Element) {
     if (!this.isDisposed) {
       this._content = content;
@@ -50,7 +50,7 @@ export class Card extends ReactWidget {
             onClick={() => this.dispose()}
           />
         </header>
-        <div className="jp-DaskDiag-cardBody" tabIndex={0}>
+        <div className="jp-DaskDiag-overlayBody" tabIndex={0}>
           {this._content ?? <p>{this._trans.__('Loading…')}</p>}
         </div>
       </>
@@ -106,7 +106,7 @@ export function tableContent(
       : trans._n('%2 row', '%2 rows', total, count(total));
   return (
     <>
-      <p className="jp-DaskDiag-cardLinks">
+      <p className="jp-DaskDiag-overlayLinks">
         <span role="status">
           {total === 0 ? trans.__('Nothing to show yet.') : shown} ·{' '}
           {trans.__('as of %1', clock(Date.now() / 1000).slice(0, 8))}
@@ -133,7 +133,7 @@ export function tableContent(
             return {
               id: name,
               // Moments are shown as clock times, which need no unit.
-              label: trans.__(name) + (unit === '' || unit === MOMENT ? '' : ` (${unit})`),
+              label: trans.gettext(name) + (unit === '' || unit === MOMENT ? '' : ` (${unit})`),
               renderCell: (row: number) => cellText(cells[row], unit),
               sort: (a: number, b: number) => compared(cells[a], cells[b])
             };

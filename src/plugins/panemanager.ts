@@ -4,17 +4,18 @@ import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { DockPanelSvg } from '@jupyterlab/ui-components';
-import { UUID } from '@lumino/coreutils';
+import { Token, UUID } from '@lumino/coreutils';
 import type { DockLayout } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../api/dashboards';
 import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../plot/control';
-import { BOARD_ID, NAMESPACE } from '../tokens';
+import { BOARD_ID, NAMESPACE, TokenIDs } from '../tokens';
+import { bindingOf, type BoundPlot, type IBinding } from '../widgets/boundplot';
 import { diagIcon } from '../widgets/icons';
-import { Pane } from '../widgets/pane';
-import { bindingOf, type IBinding, type PlotWidget } from '../widgets/plotwidget';
+import { paneFor, PlotPane, type Pane } from '../widgets/pane';
 import type { IPlotServices } from '../widgets/services';
-import { hasPages, notify } from './context';
+import { textArg, type Args } from './args';
+import { openInBrowser } from './pages';
 
 export interface IPlacement {
   readonly mode: DockLayout.InsertMode;
@@ -32,19 +33,21 @@ export interface IOpenOptions {
 }
 
 /** What a pane showed. */
-type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments' | 'heading'>;
+type IStep = Pick<BoundPlot, 'plot' | 'binding' | 'arguments' | 'heading'>;
 
 /** What brings a pane back once it is disposed. */
-function stepOf({ plot, binding, arguments: given, heading }: PlotWidget): IStep {
+function stepOf({ plot, binding, arguments: given, heading }: BoundPlot): IStep {
   return { plot, binding, arguments: given, heading };
 }
 
-export class PaneList {
+export class PaneManager {
   constructor(
     private readonly _app: JupyterFrontEnd,
     private readonly _services: IPlotServices,
     private readonly _labShell: ILabShell | null,
-    private readonly _notebooks: INotebookTracker | null
+    private readonly _notebooks: INotebookTracker | null,
+    /** Fills the toolbar of a pane. */
+    private readonly _fill: (pane: Pane) => void = () => undefined
   ) {}
 
   readonly tracker = new WidgetTracker<Pane>({ namespace: NAMESPACE });
@@ -52,6 +55,12 @@ export class PaneList {
   /** The pane that was used last. */
   get current(): Pane | null {
     return this.tracker.currentWidget;
+  }
+
+  /** Return the pane that a command is about: by its id, else the one that was used last. */
+  meant(args: Args): Pane | null {
+    const id = textArg(args, 'id');
+    return id === undefined ? this.current : (this.tracker.find(one => one.id === id) ?? null);
   }
 
   /** Return the panes of a cluster, or those that wait for the first one of a notebook's kernel. */
@@ -106,7 +115,7 @@ export class PaneList {
 
   /** Return a new pane that somebody else puts somewhere; its key names it across reloads. */
   create(plot: string, binding: IBinding, given = NO_ARGUMENTS, key = newKey(plot)): Pane {
-    const pane = new Pane({ plot, binding, services: this._services, arguments: given }, key);
+    const pane = paneFor({ plot, binding, services: this._services, arguments: given }, key);
     let saved = '';
     pane.content.changed.connect(({ binding: bound, arguments: shown }) => {
       const state = JSON.stringify([bound, shown]);
@@ -115,8 +124,11 @@ export class PaneList {
         void this.tracker.save(pane);
       }
     });
-    pane.content.opened.connect((_, opening) => this._drillDown(pane, opening));
+    if (pane instanceof PlotPane) {
+      pane.content.opened.connect((_, opening) => this._drillDown(pane, opening));
+    }
     void this.tracker.add(pane);
+    this._fill(pane); // its commands find it by now
     return pane;
   }
 
@@ -131,7 +143,7 @@ export class PaneList {
     if (there === undefined || place !== undefined) {
       this.show(pane, place);
     }
-    if (given !== undefined) {
+    if (given !== undefined && pane instanceof PlotPane) {
       pane.content.choose(given);
     }
     return isActivated ? this.activate(pane) : pane;
@@ -200,7 +212,8 @@ export class PaneList {
     this.show(pane, last ? { mode: 'tab-after', ref: last.id } : place);
     const before = trail.at(-1);
     if (before) {
-      pane.setBack(before.heading, () => this._showStep(before, trail.slice(0, -1), pane, place));
+      const go = (): void => this._showStep(before, trail.slice(0, -1), pane, place);
+      pane.back = { heading: before.heading, go };
     }
     this._drilled = pane;
     this._trail = trail;
@@ -254,28 +267,10 @@ export class PaneList {
   private _trail: readonly IStep[] = [];
 }
 
+/** The panes, for the plugins that open some. */
+export const IPanes = new Token<IPanes>(TokenIDs.panes, 'The panes with plots of dask-diag-lab.');
+export type IPanes = PaneManager;
+
 function newKey(plot: string): string {
   return `${plot}-${UUID.uuid4().slice(0, 8)}`;
-}
-
-/** The palette has given the focus back by then: to a panel, its notebook, and the cell of that. */
-export async function afterPalette(): Promise<void> {
-  for (let frames = 0; frames < 3; frames++) {
-    await new Promise(requestAnimationFrame);
-  }
-}
-
-/** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */
-export function openInBrowser(
-  services: IPlotServices,
-  { dashboard, dashboardName }: PlotWidget,
-  { plot, arguments: given }: IOpening
-): void {
-  const { server, trans } = services;
-  const known = dashboard?.plots.find(({ name }) => name === plot);
-  if (!dashboard || !known) {
-    notify(trans.__('%1 has no plot “%2”.', dashboardName, plot));
-  } else if (hasPages(services, dashboard)) {
-    window.open(server.plotUrl(dashboard.id, known, given), '_blank', 'noopener');
-  }
 }

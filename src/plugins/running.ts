@@ -1,0 +1,58 @@
+/** The plugin of the Running panel: the clusters, with how many plots of each are open. */
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IRunningSessionManagers } from '@jupyterlab/running';
+import { Signal } from '@lumino/signaling';
+
+import { clustersOf } from '../plot/clusters';
+import { CommandIDs, PluginIDs } from '../tokens';
+import { bindingOf } from '../widgets/boundplot';
+import { diagIcon } from '../widgets/icons';
+import { runCommand } from '../widgets/services';
+import { IShared } from './context';
+import { IPanes } from './panemanager';
+
+export const runningPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.running,
+  description: 'Lists Dask clusters among what is running.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [IPanes, IRunningSessionManagers],
+  activate: addRunning
+};
+
+function addRunning(
+  _: JupyterFrontEnd,
+  { services }: IShared,
+  panes: IPanes | null,
+  running: IRunningSessionManagers | null
+): void {
+  const { commands, dashboards, trans } = services;
+  const changed = new Signal<object, void>({});
+  dashboards.changed.connect(() => changed.emit());
+  panes?.tracker.widgetAdded.connect((_, pane) => {
+    changed.emit();
+    pane.disposed.connect(() => changed.emit());
+  });
+  running?.add({
+    name: trans.__('Dask clusters'),
+    running: () =>
+      clustersOf(dashboards.all).map(one => ({
+        label: () => one.shownName,
+        labelTitle: () => one.scheduler.address,
+        detail: () => {
+          const { length } = panes?.ofCluster(bindingOf(one)) ?? [];
+          return length === 0 ? '' : trans._n('%1 plot open', '%1 plots open', length);
+        },
+        icon: () => diagIcon,
+        open: () => runCommand(commands, CommandIDs.openLayout, { dashboard: one.id }),
+        shutdown: () => panes?.closeAll(bindingOf(one))
+      })),
+    refreshRunning: () => changed.emit(),
+    runningChanged: changed,
+    shutdownAll: () => dashboards.all.forEach(one => panes?.closeAll(bindingOf(one))),
+    shutdownLabel: trans.__('Close its plots'),
+    shutdownAllLabel: trans.__('Close All Plots'),
+    shutdownAllConfirmationText: () => trans.__('Close all Dask plots? The clusters go on.')
+  });
+}

@@ -1,0 +1,68 @@
+/** What a user can set, by `schema/plugin.json`. */
+
+import type { ISettingRegistry } from '@jupyterlab/settingregistry';
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { Palette } from '../plot/control';
+import type { ITranslate } from '../plot/text';
+import { PluginIDs } from '../tokens';
+import { notifyError } from './dialogs';
+
+/** One pane of a layout: where it goes, relative to a pane named before it or to the notebook. */
+export interface ILayoutStep {
+  readonly plot: string;
+  readonly mode: 'split-right' | 'split-left' | 'split-top' | 'split-bottom' | 'tab-after';
+  /** The plot it is placed at; the notebook when left out, or the main area when there is none. */
+  readonly at?: string;
+}
+
+/** The user's settings; the defaults until they are there. */
+export class Settings {
+  constructor(registry: ISettingRegistry | null, trans: ITranslate) {
+    registry
+      ?.load(PluginIDs.shared)
+      .then(settings => {
+        this._settings = settings;
+        settings.changed.connect(() => this._changed.emit());
+        this._changed.emit();
+      })
+      .catch((reason: unknown) => {
+        notifyError(trans.__('The settings of Dask diagnostics cannot be read.'), reason, trans);
+      });
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  get favorites(): ReadonlySet<string> {
+    return new Set(this._get<string[]>('favorites', []));
+  }
+
+  /** The panes of “open the usual four”; empty for ours. */
+  get layout(): readonly ILayoutStep[] {
+    return this._get('layout', []);
+  }
+
+  get showsStatus(): boolean {
+    return this._get('statusItem', true);
+  }
+
+  /** Colours of task prefixes. */
+  get palette(): Palette {
+    return this._get('palette', 'viridis');
+  }
+
+  toggleFavorite(plot: string): void {
+    const last = this.favorites;
+    const next = last.has(plot) ? [...last].filter(one => one !== plot) : [...last, plot];
+    void this._settings?.set('favorites', next);
+  }
+
+  private _get<T>(key: string, otherwise: T): T {
+    return (this._settings?.get(key).composite ?? otherwise) as T; // the schema has checked it
+  }
+
+  private readonly _changed = new Signal<this, void>(this);
+  private _settings: ISettingRegistry.ISettings | null = null;
+}
