@@ -16,19 +16,13 @@ const LONGEST_WAIT_MS = 5000;
 /** A connection that lasted so long is no failure: each makes the kernel build a document (ms). */
 const STEADY_MS = 10_000;
 
-/** What of a session is not there where a plot is drawn in a frame. */
-type Extras = 'send' | 'setLook' | 'picture' | 'still';
-
-/** What draws a plot. */
-export type IPlotSession = Omit<PlotSession, Extras> & Partial<Pick<PlotSession, Extras>>;
-
 export interface ILivePlotOptions {
   readonly plot: string;
   readonly arguments: PlotArguments;
   readonly look: ILook;
   readonly trans: ITranslate;
   /** Open the plot of the dashboard with this id. */
-  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<IPlotSession>;
+  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<PlotSession>;
 }
 
 export class LivePlot {
@@ -38,7 +32,7 @@ export class LivePlot {
     this._caption = new Caption(
       _options.trans,
       () => this.send('live'),
-      (name, value) => this._session?.send?.('set', { [name]: value })
+      (name, value) => this._session?.send('set', { [name]: value })
     );
     this.node = this._caption.node;
     document.addEventListener('visibilitychange', this._onVisibility);
@@ -114,19 +108,19 @@ export class LivePlot {
 
   setLook(look: ILook): void {
     this._look = look;
-    this._session?.setLook?.(look);
+    this._session?.setLook(look);
     this._openAgain();
   }
 
   /** Pass a command on, where there is a connection. */
   send(verb: Verb): void {
-    this._session?.send?.(verb);
+    this._session?.send(verb);
   }
 
   /** Show something else of the same plot: at once where it is connected, else when it is. */
   show(given: PlotArguments): void {
     this.arguments = given;
-    this._session?.send?.('show', given);
+    this._session?.send('show', given);
     this._openAgain();
   }
 
@@ -134,7 +128,7 @@ export class LivePlot {
   picture(type: 'png' | 'svg' = 'png'): Promise<Blob> {
     const missing = this._options.trans.__('There is no picture yet.');
     const title = `${this.node.getAttribute('aria-label') ?? ''}: ${this._caption.headline}`;
-    const picture = this._session?.picture?.(title, this._look, type);
+    const picture = this._session?.picture(title, this._look, type);
     return picture ?? Promise.reject(new Error(missing));
   }
 
@@ -152,7 +146,7 @@ export class LivePlot {
     const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
     // A narrow picture cuts off the end, and who converts the notebook sees nothing but the picture.
     const text = [this.heading, time, headline || empty].join(' · ');
-    const image = this._session.still?.(text, this._look, LONGEST_STILL);
+    const image = this._session.still(text, this._look, LONGEST_STILL);
     return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }
 
@@ -195,7 +189,7 @@ export class LivePlot {
     const { trans, plot, open } = this._options;
     const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
-    let session: IPlotSession | null = null;
+    let session: PlotSession | null = null;
     try {
       session = await open(target, plot, this._look, this.arguments);
       if (!isOver()) {
@@ -225,7 +219,7 @@ export class LivePlot {
   }
 
   /** Show a picture that is ready in place of the one before, which stayed until now. */
-  private _replaceSession(session: IPlotSession, host: HTMLElement): void {
+  private _replaceSession(session: PlotSession, host: HTMLElement): void {
     this._session?.dispose();
     this._session = session;
     this._drawn = this._target;
@@ -291,7 +285,7 @@ export class LivePlot {
   private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
   private _link: Link = { phase: 'none' };
   private _controls: readonly IPlotControl[] = [];
-  private _session: IPlotSession | null = null;
+  private _session: PlotSession | null = null;
   private _target: string | null = null;
   /** The dashboard whose picture is on screen. */
   private _drawn: string | null = null;
@@ -305,7 +299,7 @@ export class LivePlot {
 }
 
 /** Wait until a plot has data of its cluster, or says why there is none: before, its picture is blank. */
-function untilFilled(session: IPlotSession): Promise<void> {
+function untilFilled(session: PlotSession): Promise<void> {
   return new Promise(resolve => {
     const look = (): void => {
       if (session.control.state !== 'connecting' || !session.isOpen) {
