@@ -146,7 +146,7 @@ def test_disk_reads_of_stream_and_actions_are_those_of_the_scheduler(full: Clust
         lambda: sums(full.rows("aggregate-time-per-action"), "action", "seconds"),
         seconds,
         lambda theirs: "disk-read" in theirs,
-        near(1e-6),
+        near(1e-4),
     )
     full.until(
         lambda: sums(full.rows("task-stream"), "kind", "duration"),

@@ -120,7 +120,7 @@ def test_strings_that_do_not_follow_those_known_are_refused_and_change_nothing()
 
 def test_whole_simulated_run_ends_as_it_should() -> None:
     simulation = Simulation(8, 4, 8000, deaths=2)
-    store = Store()
+    store = Store(clock=float)  # stands still
     for batch in simulation.batches(rows=700):
         store.apply(batch)
     assert store.actions.count == len(simulation.actions["start"])
