@@ -5,7 +5,7 @@ import { expect, test } from '../harness/test';
 test('a pane of another size asks the kernel for nothing', async ({ lab, page, server }) => {
   let frames = 0;
   page.on('websocket', socket => {
-    if (socket.url().includes('/plots/')) {
+    if (new URL(socket.url()).pathname.endsWith('/stream')) {
       socket.on('framesent', () => (frames += 1));
       socket.on('framereceived', () => (frames += 1));
     }
