@@ -24,17 +24,12 @@ dask_diag_lab.attach(client)
 
 
 async def follow(client: Client, dashboard: str, plot: str) -> None:
-    """Open a plot as a page does until four messages, of three frames each, have come."""
-    place = ("dashboards", dashboard, "plots", plot)
-    answer = await client.get(*place, "session", method="POST", body="{}")
-    protocols = ["bokeh", json.loads(answer.body)["token"]]
-    async with client.socket(*place, "ws", subprotocols=protocols) as socket:
-        for _ in range(3):  # its ACK: header, metadata, content
-            await socket.read_message()
-        for part in (json.dumps({"msgid": "1", "msgtype": "PULL-DOC-REQ"}), "{}", "{}"):
-            await socket.write_message(part)
-        for _ in range(3 * 4):
-            assert await socket.read_message() is not None
+    """Open a plot as a page does until its document and two updates of it have come."""
+    async with client.socket("dashboards", dashboard, "stream") as socket:
+        await socket.write_message(json.dumps({"type": "open", "id": "1", "plot": plot}))
+        for _ in range(3):
+            assert isinstance(frame := await socket.read_message(), bytes)
+            assert b'"error"' not in frame[:100]
 
 
 async def test_kernel_whose_plots_are_watched_is_idle(
