@@ -239,12 +239,12 @@ class Page:
 
     def send_document(self) -> None:
         """Have the browser sent the whole document."""
-        document = self.document.to_json()
+        document: Any = self.document.to_json()  # its type differs by version
+        # Bokeh 3.8 has the buffers in the document itself, which become base64.
+        content, buffers = getattr(document, "content", document), getattr(document, "buffers", [])
         self._changes.events.clear()
         scripts = [address_of(script) for script in scripts_for(self.document.models)]
-        self._send(
-            "document", document.content, document.buffers, bokeh=bokeh.__version__, scripts=scripts
-        )
+        self._send("document", content, buffers, bokeh=bokeh.__version__, scripts=scripts)
 
     def update(self) -> None:
         """Bring picture and control up to date, and have the browser sent what that changed."""
