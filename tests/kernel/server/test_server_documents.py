@@ -398,8 +398,8 @@ async def test_a_browser_that_reads_nothing_gets_no_backlog_and_then_the_picture
             await drawn(served, fast)
         assert (view.updates, len(frames)) == (1, 1)
         has_room.set()
-        await until(lambda: view.updates == 2, "it is behind")
-        assert len(frames) == 2
+        await until(lambda: len(frames) == 2, "it is behind")
+        assert view.updates == 2
         stream.close()
 
 
