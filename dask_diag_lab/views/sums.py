@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import isnan
+from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.sums import ALL, Sums
+from dask_diag_lab.store.sums import ALL, BY, Sums
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.view import View
 
@@ -15,8 +15,15 @@ REST: Final = 20.0
 
 
 class SumsView(View):
-    """A plot, or a part of one, of the sums of the action log over `View.period`."""
+    """A plot, or a part of one, of the sums of the action log over `View.period`.
 
+    Attributes
+    ----------
+    by : sequence of str
+        What there is a sum of; see `store.sums.sums_of`.
+    """
+
+    by: ClassVar[Sequence[str]] = BY
     has_period: ClassVar[bool] = True
 
     def set_up(self) -> None:
@@ -28,15 +35,15 @@ class SumsView(View):
     def sums(self) -> Sums | None:
         """The newest sums that there are; None before the first."""
         actions = self.store.actions
-        return self._latest.of(self.period, actions.version, actions.sums(self.period))
+        return self._latest.of(self.period, actions.version, actions.sums(self.period, self.by))
 
     @property
     def since_text(self) -> str:
         """Which time the sums are of."""
         if self.period != ALL:
             return self.period_text
-        first = self.store.actions.first_start
-        return "" if isnan(first) else f"since {fmt.clock(first)}"
+        begins = self.store.busy.start  # also of what the log gave up
+        return f"since {fmt.clock(float(begins[0]))}" if len(begins) else ""
 
     def state(self) -> object:
         """Return whether there are new sums; see `View.state`."""

@@ -11,9 +11,8 @@ import numpy as np
 from bokeh.events import Event, Tap
 from bokeh.models import FixedTicker, Range1d
 
-from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store.sums import ALL, Sums
+from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, Rows
@@ -24,7 +23,7 @@ from dask_diag_lab.views.models import EvenLabels
 from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.sums import REST
+from dask_diag_lab.views.sums import SumsView
 from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.view import Table
 
@@ -91,25 +90,11 @@ class BandwidthTypes(Bandwidth, BarPlot):
         self.open("transfers")
 
 
-class Pairs(Bandwidth):
+class Pairs(SumsView, Bandwidth):
     """Bandwidth from worker to worker: the scheduler's, or that of the transfers of a period."""
 
     reads = ("bandwidth-workers", "workers", "seen_workers", "actions")
-    has_period = True
-
-    def set_up(self) -> None:
-        """Make what it keeps; see `View.set_up`."""
-        super().set_up()
-        self._sums: Latest[Sums] = Latest(self.store.jobs, rest=REST)
-
-    def state(self) -> object:
-        """Return whether there are new sums; see `View.state`."""
-        return super().state(), self._sums.version
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether newer ones are to come; see `View.is_behind`."""
-        return super().is_behind or self._sums.is_late
+    by = ("source", "worker", "kind")
 
     @property
     def table_rates(self) -> dict[tuple[str, str], float]:
@@ -121,9 +106,8 @@ class Pairs(Bandwidth):
 
     def _measured(self) -> dict[tuple[str, str], float]:
         """Return the rates of the transfers that ended in the period."""
-        actions, strings = self.store.actions, self.store.strings
-        make = actions.sums(self.period, ("source", "worker", "kind"))
-        if (sums := self._sums.of(self.period, actions.version, make)) is None:
+        strings, sums = self.store.strings, self.sums
+        if sums is None:
             return {}
         of = {"kind": int(Kind.TRANSFER)}
         nbytes, seconds = (

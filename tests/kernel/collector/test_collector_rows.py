@@ -9,7 +9,6 @@ from typing import Any
 
 from distributed import Reschedule
 
-from dask_diag_lab.collector import NAME
 from dask_diag_lab.schema import Kind, Outcome
 from tests.kernel.serving import until
 from tests.kernel.transport.live_cluster import cluster, feeding
@@ -109,8 +108,6 @@ async def test_a_task_is_ready_when_it_waits_for_no_other_and_assigned_when_a_wo
             others = [row for row in seen.rows if row["kind"] is not Kind.COMPUTE]
             assert others
             assert all(isnan(row["ready"]) and isnan(row["assigned"]) for row in others)
-            plugin: Any = s.plugins[NAME]
-            await until(lambda: not plugin._log.moments)
 
 
 async def test_what_is_queued_is_ready_since_its_graph_came_and_assigned_when_a_thread_is_free(
@@ -129,5 +126,3 @@ async def test_what_is_queued_is_ready_since_its_graph_came_and_assigned_when_a_
         assert max(ready) - min(ready) < 0.001
         assert max(ready) < opened
         assert [moment > opened for moment in assigned].count(True) == len(keys) - 2
-        plugin: Any = s.plugins[NAME]
-        assert not plugin._log.moments
