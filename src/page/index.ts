@@ -46,10 +46,10 @@ function livePlot(article: HTMLElement): LivePlot {
     arguments: given,
     look: look(),
     trans: english,
-    open: (_, name, colors, shown) =>
+    open: (_, name, colors, shown, signal) =>
       saved
         ? openSaved(saved, article)
-        : openSession(server.plots, loader, english, name, colors, shown)
+        : openSession(server.plots, loader, english, name, colors, shown, signal)
   });
   const around = {
     plotTitle: title,

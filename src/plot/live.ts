@@ -21,8 +21,14 @@ export interface ILivePlotOptions {
   readonly arguments: PlotArguments;
   readonly look: ILook;
   readonly trans: ITranslate;
-  /** Open the plot of the dashboard with this id. */
-  open(dashboard: string, plot: string, look: ILook, given: PlotArguments): Promise<PlotSession>;
+  /** Open the plot of the dashboard with this id, unless it is given up before. */
+  open(
+    dashboard: string,
+    plot: string,
+    look: ILook,
+    given: PlotArguments,
+    signal: AbortSignal
+  ): Promise<PlotSession>;
 }
 
 export class LivePlot {
@@ -152,6 +158,7 @@ export class LivePlot {
 
   dispose(): void {
     this._isDisposed = true;
+    this._attempt.abort();
     clearTimeout(this._retry);
     clearInterval(this._ticker);
     document.removeEventListener('visibilitychange', this._onVisibility);
@@ -176,34 +183,34 @@ export class LivePlot {
   /** Connect, once somebody sees the plot. */
   private _open(): void {
     clearTimeout(this._retry);
-    this._attempt += 1;
+    this._attempt.abort();
+    this._attempt = new AbortController();
     if (this._target === null || !this._isSeen) {
       this._setLink({ phase: 'none' });
     } else {
       this._setLink({ phase: 'opening', since: Date.now() });
-      void this._try(this._target, this._attempt);
+      void this._try(this._target, this._attempt.signal);
     }
   }
 
-  private async _try(target: string, attempt: number): Promise<void> {
+  private async _try(target: string, signal: AbortSignal): Promise<void> {
     const { trans, plot, open } = this._options;
-    const isOver = (): boolean => this._isDisposed || this._attempt !== attempt;
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
     let session: PlotSession | null = null;
     try {
-      session = await open(target, plot, this._look, this.arguments);
-      if (!isOver()) {
+      session = await open(target, plot, this._look, this.arguments, signal);
+      if (!signal.aborted) {
         this._caption.stage.append(host);
         await session.draw(host);
         await (this._session && untilFilled(session));
       }
-      if (isOver() || !session.isOpen) {
+      if (signal.aborted || !session.isOpen) {
         throw new Error(trans.__('The connection ended while the plot was drawn.'));
       }
     } catch (error) {
       session?.dispose();
       host.remove();
-      if (!isOver()) {
+      if (!signal.aborted) {
         this._fail(messageOf(error, trans));
       }
       return;
@@ -290,7 +297,7 @@ export class LivePlot {
   /** The dashboard whose picture is on screen. */
   private _drawn: string | null = null;
   private _epoch = '';
-  private _attempt = 0;
+  private _attempt = new AbortController();
   private _failures = 0;
   private _openedAt = 0;
   private _isOnScreen = false;

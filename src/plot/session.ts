@@ -38,16 +38,24 @@ export interface IPlotServer {
   readonly stream: PlotStream;
 }
 
-/** Open the live document of a plot. */
+/**
+ * Open the live document of a plot.
+ *
+ * @param signal - nobody waits for it any more: a websocket that waits for its answer keeps Chromium
+ * from opening others to the same server.
+ */
 export async function openSession(
   server: IPlotServer,
   loader: BokehLoader,
   trans: ITranslate,
   plot: string,
   look: ILook,
-  given: PlotArguments
+  given: PlotArguments,
+  signal: AbortSignal
 ): Promise<PlotSession> {
   const opened = server.stream.open({ plot, look, arguments: given });
+  const giveUp = (): void => opened.close();
+  signal.addEventListener('abort', giveUp);
   try {
     const { fields, buffers } = await opened.document;
     const { document: json, bokeh: version, scripts } = documentOf(fields);
@@ -57,6 +65,8 @@ export async function openSession(
   } catch (error) {
     opened.close();
     throw error;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
 }
 

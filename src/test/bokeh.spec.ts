@@ -147,21 +147,26 @@ describe('a live document', () => {
     stream = new PlotStream(transport.connect, english);
   });
 
-  async function open(): Promise<PlotSession> {
+  async function open(
+    isAnswered = true,
+    signal = new AbortController().signal
+  ): Promise<PlotSession> {
     const bokeh = {
       documents: [document],
       require: () => ({ Document: { from_json: () => document } }) as never
     };
     const loader = { load: () => Promise.resolve(bokeh) } as unknown as BokehLoader; // all of it
     const server = { get: () => Promise.reject(new Error()), url: (path: string) => path, stream };
-    const opening = openSession(server, loader, english, 'progress', LOOK, {});
+    const opening = openSession(server, loader, english, 'progress', LOOK, {}, signal);
     const { id } = transport.sent.at(-1) as { id: string };
     const scripts = ['static/js/bokeh.js'];
-    // What comes while the library is loaded is not lost.
-    transport.say(
-      { type: 'document', id, document: {}, bokeh: '3.9.2', scripts },
-      { type: 'patch', id, patch: { events: [] }, buffers: [['b', 3]] }
-    );
+    if (isAnswered) {
+      // What comes while the library is loaded is not lost.
+      transport.say(
+        { type: 'document', id, document: {}, bokeh: '3.9.2', scripts },
+        { type: 'patch', id, patch: { events: [] }, buffers: [['b', 3]] }
+      );
+    }
     return opening;
   }
 
@@ -209,6 +214,18 @@ describe('a live document', () => {
     }
     expect(onChanged).toHaveBeenCalledTimes(2);
     expect(onOpening.mock.calls).toEqual([[{ plot: 'profile', arguments: {}, n: 1 }]]);
+  });
+
+  it('that is given up leaves no connection, not even one that never opens', async () => {
+    const [drawn, waiting] = [new AbortController(), new AbortController()];
+    await open(true, drawn.signal);
+    drawn.abort(); // it is there: a later attempt is another's
+    expect(transport.isOpen).toBe(true);
+    transport.end('');
+    const opening = open(false, waiting.signal);
+    waiting.abort();
+    await expect(opening).rejects.toThrow();
+    expect(transport.isOpen).toBe(false);
   });
 
   it('of another version is refused', async () => {

@@ -90,7 +90,7 @@ function livePlot({ plot, services, arguments: given }: IPlotOptions): LivePlot 
     arguments: given ?? NO_ARGUMENTS,
     look,
     trans,
-    open: (id, name, colors, shown) =>
-      openSession(server.relayed(id), loader, trans, name, colors, shown)
+    open: (id, name, colors, shown, signal) =>
+      openSession(server.relayed(id), loader, trans, name, colors, shown, signal)
   });
 }
