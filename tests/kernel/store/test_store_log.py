@@ -123,7 +123,7 @@ PARTS = st.one_of(st.sampled_from(["-", "\0", "\xfe", "\xff", *TOKENS, f"-{TOKEN
 KEYS = st.lists(st.lists(PARTS, max_size=5).map("".join), max_size=20)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(parts=st.lists(KEYS, max_size=4))
 def test_every_key_is_given_back_as_it_came_and_found(parts: list[list[str]]) -> None:
     keys, known = KeyTable(), [key for part in parts for key in part]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from dask_diag_lab.views.profile.tree import (
     Frames,
@@ -44,7 +44,6 @@ def test_samples_that_may_be_of_several_functions_are_given_to_none() -> None:
     assert "h" not in [frames.location(i).name for i in range(len(frames))]
 
 
-@settings(deadline=None)
 @given(trees(), trees(is_displaced=True))
 def test_every_sample_is_some_frames_own(tree: Tree, displaced: Tree) -> None:
     for one in (tree, displaced):
