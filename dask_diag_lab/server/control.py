@@ -61,6 +61,12 @@ class PaneControl(DataModel):
         JSON ``{"verb": str, "n": counter}``, and "arguments" of `SHOW` and `SET`.
     state, message : str
         live, connecting, degraded, lost, closed or error; and why, in words.
+    period : str
+        JSON ``{"text": str, "is_shown": bool}``: the stretch of time that all plots of the page
+        are to show, and whether this one does; '' where each shows its own.
+    chosen : str
+        JSON ``{"text": str, "start": s, "stop": s}``: another stretch, which the reader has
+        chosen in this picture; '' for none.
     closed_at : float
         When its cluster closed, in seconds since the epoch; 0 before.
     headline, legend, controls, facts, empty, note
@@ -88,6 +94,8 @@ class PaneControl(DataModel):
     legend: str = _text()
     controls: str = _text()
     facts: str = _text()
+    period: str = _text()
+    chosen: str = _text()
     empty: str = _text()
     note: str = _text()
     behind_s: float = _of(Float(default=0.0))

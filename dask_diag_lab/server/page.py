@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import bokeh
+import numpy as np
 from bokeh.core.json_encoder import serialize_json
 from bokeh.core.serialization import Buffer, Serialized
 from bokeh.document import Document
@@ -35,9 +36,11 @@ from dask_diag_lab.server.control import (
     show_caption,
 )
 from dask_diag_lab.server.scripts import address_of, scripts_for
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.format import READER_ZONE
 from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.view import PERIOD, text_of
 
 if TYPE_CHECKING:
     from bokeh.document.events import DocumentChangedEvent
@@ -176,6 +179,8 @@ class Page:
         To the browser that gets the document.
     id_ : str
         By which that browser knows it.
+    period : Window, optional
+        As in `select`.
 
     Attributes
     ----------
@@ -193,8 +198,10 @@ class Page:
         arguments: Mapping[str, str],
         stream: Stream | None = None,
         id_: str = "",
+        period: Window = ALL,
     ) -> None:
         self.plot = plot
+        self._given, self._period = arguments, period
         self.document = document = Document()
         self.document.callbacks = self._changes = _Changes(document)
         self.control = PaneControl(name=CONTROL_NAME, formats=" ".join(plot.formats))
@@ -211,7 +218,7 @@ class Page:
         document.title = plot.title
         document.config.notifications = None  # our pages say in words what is wrong
         with document.models.freeze():  # looks for models once, not after each root
-            self._error = self._guarded(_DRAW, self._build, look, arguments)
+            self._error = self._guarded(_DRAW, self._build, look)
             document.add_root(self.control)
         self.draw()
         for name in ("visible", "look", "command"):
@@ -297,8 +304,27 @@ class Page:
             patch = patch_doc.create(events)
             self._send("patch", patch.content, patch.buffers)
 
-    def _build(self, look: Look, arguments: Mapping[str, str]) -> None:
-        view = self.plot(self._store, look, arguments)
+    def select(self, period: Window) -> None:
+        """Show a stretch of time as all plots of the browser's page do; `ALL` ends that."""
+        self._period, self._is_frozen, self._must_draw = period, False, True
+        if self.view is not None and self.plot.has_period:
+            self._fault = self._guarded(_OBEY, self._show_period, self.view)
+        self._is_asked |= self.control.visible
+
+    def _show_period(self, view: View) -> None:
+        view.show(self._arguments)
+        if self._arguments.keys().isdisjoint(PERIOD):
+            view.command("live")
+
+    @property
+    def _arguments(self) -> Mapping[str, str]:
+        if self._period == ALL or not self.plot.has_period:
+            return self._given
+        ends = zip(PERIOD, self._period, strict=True)
+        return {**self._given, **{name: f"{end:.6f}" for name, end in ends}}
+
+    def _build(self, look: Look) -> None:
+        view = self.plot(self._store, look, self._arguments)
         self.document.add_root(view.build())
         self.view = view
 
@@ -324,7 +350,8 @@ class Page:
         # A frozen picture of something else would be the wrong one.
         self._must_draw |= verb in (SHOW, SET)
         if verb == SHOW:
-            view.show(arguments)
+            self._given = arguments
+            view.show(self._arguments)
         elif verb == SET:
             for name, value in arguments.items():
                 view.set_control(name, value)
@@ -360,6 +387,19 @@ class Page:
             caption = replace(caption, empty=empty_text(self._store, view))
         show_caption(self.control, caption, is_frozen=self._is_frozen)
         self.control.table = json.dumps(dict(view.table_arguments))
+        self._tell_periods(view.chosen_period)
+
+    def _tell_periods(self, chosen: Window | None) -> None:
+        of_all = self._period
+        # The browser may have rounded what it was given.
+        is_other = chosen is not None and not np.allclose(
+            chosen, of_all, rtol=0, atol=0.01 * (chosen.stop - chosen.start)
+        )
+        period = {"text": text_of(of_all), "is_shown": self.plot.has_period and not is_other}
+        self.control.period = "" if of_all == ALL else json.dumps(period)
+        self.control.chosen = ""
+        if chosen is not None and is_other and self.stream is not None and self.stream.has_several:
+            self.control.chosen = json.dumps({**chosen._asdict(), "text": text_of(chosen)})
 
     def _guarded(self, what: str, act: Callable[..., None], *given: object) -> str:
         """Do something; return what the pane says of a bug in it, '' when there was none."""

@@ -9,12 +9,14 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.server.handlers import SiteHandler, in_words
+from dask_diag_lab.store.sums import ALL, Window
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
@@ -44,9 +46,15 @@ class Stream:
     def __init__(self, site: Site, write: Callable[[bytes], Awaitable[None]]) -> None:
         self._site, self._write = site, write
         self._pages: dict[str, Page] = {}
+        self._period = ALL
         self._messages: list[str] = []
         self._buffers: list[bytes] = []
         self._sending: asyncio.Task[None] | None = None
+
+    @property
+    def has_several(self) -> bool:
+        """Whether the browser page has more than one plot."""
+        return len(self._pages) > 1
 
     @property
     def is_sending(self) -> bool:
@@ -74,6 +82,8 @@ class Stream:
                     self._site.tick()
             case {"type": "close", "id": str(id_)}:
                 self._drop(id_)
+            case {"type": "period"}:
+                self._select(message)
             case _:
                 raise ValueError(BAD_MESSAGE)
 
@@ -94,6 +104,19 @@ class Stream:
         if self._sending is not None:
             self._sending.cancel()
 
+    def _select(self, given: Mapping[str, Any]) -> None:  # JSON
+        """Have all plots show a stretch of time, those as well that are opened later."""
+        match given:
+            case {"start": int() | float() as start, "stop": int() | float() as stop}:
+                if not (isfinite(start) and isfinite(stop) and start < stop):
+                    raise ValueError(BAD_MESSAGE)
+                self._period = Window(float(start), float(stop))
+            case _:
+                self._period = ALL
+        for page in self._pages.values():
+            page.select(self._period)
+        self._site.tick()
+
     def _is_new(self, id_: str) -> bool:
         return id_ not in self._pages and len(self._pages) < MAX_PLOTS
 
@@ -105,7 +128,9 @@ class Stream:
 
             look = read_look(asked.get("look"))
             arguments = plot.check_arguments(read_arguments(asked.get("arguments")))
-            page = self._pages[id_] = Page(plot, self._site.store, look, arguments, self, id_)
+            page = self._pages[id_] = Page(
+                plot, self._site.store, look, arguments, self, id_, self._period
+            )
             self._site.drawing.add(page)
             page.send_document()
         except (HTTPError, ValueError) as error:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bokeh.models import DataRange1d, VArea
 from bokeh.models import Line as LineGlyph
 
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, TABLE_UNITS, Unit
 from dask_diag_lab.views.figure import (
@@ -113,7 +114,7 @@ class SeriesPlot(View):
         self._n_commands = 0
         self._span_s: float | None = LIVE_S
         self._n_in_view = 0
-        self._time = MovingRange()
+        self._time, self._zero, self._placed = MovingRange(), 0.0, ALL
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
         ]
@@ -215,8 +216,13 @@ class SeriesPlot(View):
         last = float(times[-1] - times[0])
         period = np.subtract(self.period, times[0])
         begin, end = np.nan_to_num(period, neginf=0.0, posinf=last).tolist()
-        if not self._n_in_view and begin < end and np.isfinite(self.period).any():
-            self._time.hold(begin, end)  # once, before there is a picture to move
+        self._zero = float(times[0])
+        if self.period != self._placed:  # once: then the reader may move it
+            self._placed = self.period
+            if self.period != ALL and begin < end:
+                self._time.hold(begin, end)
+            else:
+                self._time.release()
         self._time.follow(*self._live_window(last))
         self.source.set(self._in_view(points, times))
         self.caption = Caption(
@@ -238,6 +244,11 @@ class SeriesPlot(View):
     def state(self) -> object:
         """Return where the reader has the picture; see `View.state`."""
         return self._time.place, self._span_s, self._n_commands
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """What is in view, where the reader has put it; see `View.chosen_period`."""
+        return self._time.chosen(self._zero)
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (the last minutes, as they come) and ``fit`` (everything there is)."""

@@ -14,6 +14,8 @@ from dask_diag_lab.views.view import Caption, View
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
+    from dask_diag_lab.store.sums import Window
+
 
 _CSS: Final = """
 :host {{ flex: none; overflow: hidden; background: {background}; }}
@@ -60,6 +62,12 @@ class StackPlot(View):
         for part in self.parts:
             if part.has_period:
                 part.show(arguments)
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """That of the first part with one; see `View.chosen_period`."""
+        chosen = (part.chosen_period for part in self.parts)
+        return next((period for period in chosen if period is not None), None)
 
     @property
     def is_behind(self) -> bool:

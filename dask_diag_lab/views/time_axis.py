@@ -7,18 +7,21 @@ from typing import Final
 from bokeh.models import (
     AdaptiveTicker,
     CompositeTicker,
-    PanTool,
     Range1d,
     Ticker,
     TickFormatter,
     WheelZoomTool,
 )
+from bokeh.models.annotations import BoxAnnotation
 from bokeh.plotting import figure
 
+from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.models import EvenLabels, RunTimeTickFormatter
+from dask_diag_lab.views.models import EvenLabels, RunTimeTickFormatter, StretchTool
 
 MOST_TICKS: Final = 6
+_MARK: Final = "#808080"
+"""Of a stretch that is being marked; seen on every background."""
 _STEPS: Final = (
     # Base, mantissas, least and largest distance in seconds.
     (10, (1, 2, 5), 0, 0.5),
@@ -105,6 +108,10 @@ class MovingRange:
         """Follow the data again, wherever the reader has the picture."""
         self._is_put = self._is_moved = False
 
+    def chosen(self, zero: float) -> Window | None:
+        """Return the stretch that the reader has chosen, where 0 is `zero`; None for none."""
+        return Window(zero + self.start, zero + self.end) if self._is_moved else None
+
     def behind_s(self, last: float) -> float:
         """Return the seconds by which data until ``last`` is ahead of the picture."""
         return max(last - self.end, 0.0)
@@ -119,8 +126,31 @@ class MovingRange:
 
 
 def add_moves(plot: figure) -> None:
-    """Let the reader pan the time of a plot by dragging, and zoom it with Ctrl and the wheel."""
-    pan, zoom = PanTool(dimensions="width"), WheelZoomTool(dimensions="width")
+    """Let the reader pan the time of a plot by dragging, and zoom it with Ctrl and the wheel.
+
+    Dragging with Alt or Ctrl zooms to the stretch that it marks.
+    """
+    zoom = WheelZoomTool(dimensions="width")
     zoom.update(modifiers={"ctrl": True})
-    plot.add_tools(pan, zoom)
-    plot.toolbar.update(active_drag=pan, active_scroll=zoom)
+    plot.add_tools(zoom)
+    plot.toolbar.update(active_drag=add_stretch_tool(plot, "width"), active_scroll=zoom)
+
+
+def add_stretch_tool(plot: figure, dimensions: str) -> StretchTool:
+    """Let the reader pan a plot, and mark the stretch of time to zoom to; return the tool."""
+    # The page's own: marking a stretch is no message until it is zoomed to.
+    overlay = BoxAnnotation(
+        visible=False,
+        editable=False,
+        syncable=False,
+        level="overlay",
+        fill_color=_MARK,
+        fill_alpha=0.2,
+        line_color=_MARK,
+        line_alpha=0.9,
+        line_dash=[4, 4],
+    )
+    plot.add_layout(overlay)
+    tool = StretchTool(dimensions=dimensions, times=plot.x_range, overlay=overlay)
+    plot.add_tools(tool)
+    return tool

@@ -196,6 +196,15 @@ PERIOD: Final[Mapping[str, str]] = {
 """Arguments of a view that is about a stretch of time."""
 
 
+def text_of(period: Window) -> str:
+    """Return a stretch of time in words; '' for all time."""
+    start, stop = period
+    if isfinite(start) and isfinite(stop):
+        return f"{fmt.duration(stop - start)} from {fmt.clock(start)}"
+    ends = [("from", start), ("until", stop)]
+    return " ".join(f"{word} {fmt.clock(at)}" for word, at in ends if isfinite(at))
+
+
 class View(ABC):
     """One plot of one page: built once, updated as often as the store changes.
 
@@ -248,6 +257,8 @@ class View(ABC):
         Whether the plot is about a stretch of time: it accepts those of `PERIOD`, too.
     period : Window
         The stretch that they give; `ALL` where they give none.
+    chosen_period : Window or None
+        The stretch that the reader has chosen in the picture; None while it follows the data.
     opening : Opening or None
         The plot that a click asked for; the page takes it and sets it back to None.
     """
@@ -357,11 +368,12 @@ class View(ABC):
     @property
     def period_text(self) -> str:
         """The period in words; '' for all time."""
-        start, stop = self.period
-        if isfinite(start) and isfinite(stop):
-            return f"{fmt.duration(stop - start)} from {fmt.clock(start)}"
-        ends = [("from", start), ("until", stop)]
-        return " ".join(f"{word} {fmt.clock(at)}" for word, at in ends if isfinite(at))
+        return text_of(self.period)
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """See the class; for views with an axis of time or another way to choose a period."""
+        return None
 
     def _basis(self) -> object:
         """Return all that the picture depends on."""

@@ -18,10 +18,13 @@ export class Caption {
     private readonly _trans: ITranslate,
     onLive: () => void,
     /** The reader chose a value of a control. */
-    private readonly _onSet: (name: string, value: string) => void
+    private readonly _onSet: (name: string, value: string) => void,
+    /** The stretch of time that the reader chose in the picture is wanted in all panes. */
+    onApply: () => void = () => undefined
   ) {
     this._pill.title = _trans.__('Back to live (L)');
     this._pill.addEventListener('click', onLive);
+    this._apply.addEventListener('click', onApply);
     this._more.title = this._more.ariaLabel = _trans.__('Controls');
     this._more.addEventListener('click', () => {
       const isOpen = this._bar.toggleAttribute('data-open');
@@ -39,7 +42,7 @@ export class Caption {
     new MutationObserver(this._markCut).observe(this._legend, { childList: true });
     this._more.hidden = true;
     this._message.append(this._text, ' ', this._elapsed, this._choices);
-    const head = [this._tag, this._pill, this._more, this._name, this._title];
+    const head = [this._tag, this._pill, this._apply, this._more, this._name, this._title];
     const rows = [h('div', { class: 'jp-DaskDiag-head' }, ...head), this._bar, this._facts];
     this.node.append(...rows, this.stage, this._message, this._note);
   }
@@ -74,6 +77,8 @@ export class Caption {
       return button;
     });
     setText(this._pill, shown.pill);
+    this._apply.hidden = shown.chosen === '';
+    this._apply.title = this._trans.__('Show %1 in all panes of this cluster', shown.chosen);
     setText(this._note, shown.note);
     this._note.title = shown.note;
     this._message.hidden = shown.message === '';
@@ -163,6 +168,11 @@ export class Caption {
 
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
   private readonly _pill = h('button', { class: 'jp-DaskDiag-pill', type: 'button', ...OWN_KEYS });
+  private readonly _apply = h(
+    'button',
+    { class: 'jp-DaskDiag-apply', type: 'button', ...OWN_KEYS },
+    this._trans.__('Apply to all panes')
+  );
   private readonly _more = h(
     'button',
     { class: 'jp-DaskDiag-more', type: 'button', ...OWN_KEYS },

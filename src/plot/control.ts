@@ -138,6 +138,12 @@ export interface IOpening {
   readonly n: number;
 }
 
+/** A stretch of time, in s since the epoch by the scheduler's clock. */
+export interface IPeriod {
+  readonly start: number;
+  readonly stop: number;
+}
+
 const STATES = ['connecting', 'live', 'degraded', 'lost', 'closed', 'error'] as const;
 
 /** What the server says about one page's picture: its state, and the caption around it. */
@@ -156,6 +162,10 @@ export class Control {
   readonly empty = this._text('empty');
   readonly note = this._text('note');
   readonly behind_s = this._number('behind_s');
+  /** What all plots of the page are to show, and whether this one does; null where each decides. */
+  readonly period = this._object<{ readonly text: string; readonly is_shown: boolean }>('period');
+  /** Another stretch that the reader has chosen in the picture. */
+  readonly chosen = this._object<IPeriod & { readonly text: string }>('chosen');
   readonly isFrozen = this._field('frozen') === true;
   /** What a table of the picture is asked with, such as the stretch of time that it shows. */
   readonly tableArguments = argumentsOf(parsed(this._text('table')));
@@ -179,7 +189,11 @@ export class Control {
 
   /** A list of the kernel's own, written by `server/control.py` from declared classes. */
   private _list<T>(key: string): readonly T[] {
-    return (parsed(this._text(key)) ?? []) as T[];
+    return this._object<T[]>(key) ?? [];
+  }
+
+  private _object<T>(key: string): T | null {
+    return parsed(this._text(key)) as T | null;
   }
 }
 

@@ -38,7 +38,8 @@ export class LivePlot {
     this._caption = new Caption(
       _options.trans,
       () => this.send('live'),
-      (name, value) => this._session?.send('set', { [name]: value })
+      (name, value) => this._session?.send('set', { [name]: value }),
+      () => this._session?.select(this.control?.chosen ?? null)
     );
     this.node = this._caption.node;
     document.addEventListener('visibilitychange', this._onVisibility);
@@ -118,9 +119,13 @@ export class LivePlot {
     this._openAgain();
   }
 
-  /** Pass a command on, where there is a connection. */
+  /** Pass a command on, where there is a connection; all plots go back to live together. */
   send(verb: Verb): void {
-    this._session?.send(verb);
+    if (verb === 'live' && this.control?.period) {
+      this._session?.select(null);
+    } else {
+      this._session?.send(verb);
+    }
   }
 
   /** Show something else of the same plot: at once where it is connected, else when it is. */

@@ -17,6 +17,7 @@ import {
   fieldsOf,
   type ILook,
   type IOpening,
+  type IPeriod,
   type PlotArguments
 } from './control';
 import { figuresIn, fitFigures, isDrawn } from './figures';
@@ -127,6 +128,11 @@ export class PlotSession {
     this._commands += 1;
     const command = { verb, n: this._commands, ...(given ? { arguments: given } : {}) };
     this._model?.setv({ command: JSON.stringify(command) });
+  }
+
+  /** Have all plots of the page show a stretch of time, until that is null. */
+  select(period: IPeriod | null): void {
+    this._stream?.stream.select(period);
   }
 
   /** Whether there is a picture to save; a table is none. */

@@ -63,7 +63,9 @@ export const NOTHING_YET = {
   /** The line at the bottom; '' for none. */
   note: '',
   /** Text of the way back to live data; '' when the picture follows. */
-  pill: ''
+  pill: '',
+  /** The stretch of time that can be applied to all panes, in words; '' for none. */
+  chosen: ''
 };
 
 export type Presentation = Readonly<typeof NOTHING_YET>;
@@ -119,14 +121,19 @@ function connected(at: ISituation, control: Control, trans: ITranslate): Present
   const reasons = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
   const notes = [state === 'degraded' ? message : '', control.note, at.transport ?? ''];
   const frozen = isFrozen ? trans.__('frozen') : '';
-  const pill = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : frozen;
+  const { period } = control;
+  const ofAll =
+    period &&
+    (period.is_shown ? trans.__('%1 · All panes', period.text) : trans.__('Not %1', period.text));
+  const own = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : frozen;
   return {
     ...NOTHING_YET,
     state: isEnded ? 'stale' : isConnecting ? 'connecting' : live,
     message: reasons || (isConnecting ? message : ''),
     isGreyed: isEnded,
     note: notes.filter(Boolean).join(' · '),
-    pill: isEnded ? '' : pill
+    pill: ofAll ?? (isEnded ? '' : own),
+    chosen: control.chosen?.text ?? ''
   };
 }
 

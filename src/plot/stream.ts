@@ -6,7 +6,7 @@
 
 import { PromiseDelegate } from '@lumino/coreutils';
 
-import { fieldsOf, listOf, type Fields } from './control';
+import { fieldsOf, listOf, type Fields, type IPeriod } from './control';
 import type { ITranslate } from './text';
 
 /** What a connection gives; after `onClose` nothing. */
@@ -63,17 +63,28 @@ export class PlotStream {
   open(request: Fields): StreamedPlot {
     const id = String((this._opened += 1));
     const send = (patch: object): void => this._send({ type: 'patch', id, patch });
-    const plot = new StreamedPlot(send, () => this._drop(id));
+    const plot = new StreamedPlot(this, send, () => this._drop(id));
     this._plots.set(id, plot);
-    this._connection ??= this._transport({
-      onFrame: frame => this._take(frame),
-      onClose: reason => this._end(reason || this._trans.__('The connection ended.'))
-    });
+    if (this._connection === undefined) {
+      this._connection = this._transport({
+        onFrame: frame => this._take(frame),
+        onClose: reason => this._end(reason || this._trans.__('The connection ended.'))
+      });
+      if (this._period) {
+        this.select(this._period); // of before it was cut
+      }
+    }
     this._send({ type: 'open', id, ...request });
     const late = this._trans.__('It does not answer.');
     const timer = setTimeout(() => plot.end(late), OPEN_TIMEOUT_MS);
     void plot.document.catch(() => undefined).finally(() => clearTimeout(timer));
     return plot;
+  }
+
+  /** Have all plots show a stretch of time, those opened later as well, until that is null. */
+  select(period: IPeriod | null): void {
+    this._period = period;
+    this._send({ type: 'period', ...period });
   }
 
   private _send(message: object): void {
@@ -98,21 +109,23 @@ export class PlotStream {
   private _drop(id: string): void {
     if (this._plots.delete(id)) {
       this._send({ type: 'close', id });
-      if (this._plots.size === 0) {
-        this._connection?.close();
-        this._connection = undefined;
+      if (this._plots.size === 0 && this._connection !== undefined) {
+        this._connection.close();
+        this._connection = this._period = undefined;
       }
     }
   }
 
   private readonly _plots = new Map<string, StreamedPlot>();
   private _connection: IConnection | undefined;
+  private _period: IPeriod | null | undefined;
   private _opened = 0;
 }
 
 /** One plot of a stream. */
 export class StreamedPlot {
   constructor(
+    readonly stream: PlotStream,
     /** Sends a patch. */
     readonly send: (patch: object) => void,
     private readonly _drop: () => void

@@ -256,6 +256,21 @@ describe('the stream of a dashboard', () => {
     expect(transport.connections).toBe(3);
   });
 
+  it('has one stretch of time, also after it was cut, until its last plot is closed', () => {
+    const ofPeriods = (): unknown[] =>
+      transport.sent.filter(one => (one as { type: string }).type === 'period');
+    stream.open(request);
+    stream.select({ start: 1, stop: 4 });
+    transport.end('');
+    const plot = stream.open(request);
+    const period = { type: 'period', start: 1, stop: 4 };
+    expect(ofPeriods()).toEqual([period, period]);
+    plot.close();
+    stream.open(request);
+    stream.select(null);
+    expect(ofPeriods()).toEqual([period, period, { type: 'period' }]);
+  });
+
   it('says why one plot cannot be opened, and goes on with the others', async () => {
     const [one, other] = [stream.open(request), stream.open(request)];
     transport.say({ type: 'error', id: '1', reason: 'There is no plot.' });

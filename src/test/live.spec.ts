@@ -148,6 +148,20 @@ it('keeps the last picture, grey, until the next one is there', async () => {
   expect(plot.node.dataset['greyed']).toBe('false');
 });
 
+it('applies the stretch that was chosen in it to all panes, and takes all back to live', async () => {
+  const session = await open();
+  const apply = plot.node.querySelector<HTMLElement>('.jp-DaskDiag-apply')!;
+  expect(apply.hidden).toBe(true);
+  session.say({ chosen: '{"text": "3 s from 14:02:11", "start": 1, "stop": 4}' });
+  expect(apply.title).toBe('Show 3 s from 14:02:11 in all panes of this cluster');
+  apply.click();
+  plot.send('live');
+  session.say({ period: '{"text": "3 s from 14:02:11", "is_shown": true}' });
+  plot.node.querySelector<HTMLElement>('.jp-DaskDiag-pill')!.click();
+  expect(session.selected).toEqual([{ text: '3 s from 14:02:11', start: 1, stop: 4 }, null]);
+  expect(session.sent).toEqual([['live']]);
+});
+
 it('leaves a dashboard at once, and hears no more of it', async () => {
   const first = await open('d1');
   plot.setTarget(null);

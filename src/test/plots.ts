@@ -1,6 +1,6 @@
 /** A live document that a test sets, in place of one of a kernel. */
 
-import { Control, type ILook, type IOpening } from '../plot/control';
+import { Control, type ILook, type IOpening, type IPeriod } from '../plot/control';
 import type { PlotSession } from '../plot/session';
 import type { IConnection, IReceiver } from '../plot/stream';
 
@@ -27,6 +27,7 @@ export class FakeSession {
   isVisible: boolean | null = null;
   readonly sent: unknown[] = [];
   readonly looks: ILook[] = [];
+  readonly selected: (IPeriod | null)[] = [];
 
   draw(element: HTMLElement): Promise<void> {
     element.append('picture');
@@ -40,6 +41,9 @@ export class FakeSession {
   }
   send(...command: unknown[]): void {
     this.sent.push(command);
+  }
+  select(period: IPeriod | null): void {
+    this.selected.push(period);
   }
   picture(): Promise<Blob> {
     return Promise.resolve(new Blob());

@@ -33,6 +33,16 @@ describe('a plot', () => {
     expect(present({}, { behind_s: 12 }).pill).toBe('live is 12 s ahead');
   });
 
+  it('says which stretch of time all panes show, and where it shows another', () => {
+    const period = { text: '10 s from 14:02:11' };
+    const pill = (is_shown: boolean, more: object = {}): string =>
+      present({}, { period: JSON.stringify({ ...period, is_shown }), behind_s: 9, ...more }).pill;
+    expect(pill(true)).toBe('10 s from 14:02:11 · All panes');
+    expect(pill(true, { state: 'closed' })).toBe('10 s from 14:02:11 · All panes');
+    expect(pill(false)).toBe('Not 10 s from 14:02:11');
+    expect(present({}, { chosen: '{"text": "3 s", "start": 1, "stop": 4}' }).chosen).toBe('3 s');
+  });
+
   it('says why it is empty, over a picture that is not grey', () => {
     const { message, isGreyed, state } = present({}, { empty: 'No tasks yet.' });
     expect([message, isGreyed, state]).toEqual(['No tasks yet.', false, 'live']);

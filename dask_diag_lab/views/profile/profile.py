@@ -12,6 +12,7 @@ from bokeh.models.layouts import Column as Stack
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import can_ask
 from dask_diag_lab.views.data import Column
@@ -76,6 +77,7 @@ class ProfileOfTasks(View):
     """
 
     name = "profile"
+    has_period = True
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "time, see `View.time_argument`: samples from there on",
         "stop": "time: samples until then",
@@ -143,6 +145,12 @@ class ProfileOfTasks(View):
         return replace(table, columns=columns, note=f"{count} of {n} functions")
 
     @property
+    def chosen_period(self) -> Window | None:
+        """What samples are of, where the reader has chosen that; see `View.chosen_period`."""
+        sampling = self.sampling
+        return Window(sampling.start, sampling.stop) if sampling.has_period else None
+
+    @property
     def table_arguments(self) -> Mapping[str, str]:
         """What is chosen by now; see `View.table_arguments`."""
         chosen = {name: getattr(self.sampling, name, "") for name in self.accepts}
@@ -157,11 +165,12 @@ class ProfileOfTasks(View):
         self.update()
 
     def command(self, verb: str) -> None:
-        """Reset the zoom with ``fit``; forget period and search as well with ``clear``."""
+        """``fit`` resets the zoom, ``live`` the period; ``clear`` both and the search."""
         if verb in ("fit", "clear"):
             self._path = None
         if verb == "clear":
             self._search = ""
+        if verb in ("live", "clear"):
             self.sampling.start = self.sampling.stop = 0.0
         self.update()
 

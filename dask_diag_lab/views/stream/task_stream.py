@@ -61,6 +61,7 @@ class TaskStream(View):
     """
 
     name = "task-stream"
+    has_period = True
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
         "stop": "Time: they end there.",
@@ -331,7 +332,7 @@ class TaskStream(View):
 
     def _take_arguments(self) -> None:
         """Hold the stretch of time that was asked for, if one was."""
-        start, stop = self.time_argument("start", -np.inf), self.time_argument("stop", np.inf)
+        start, stop = self.period
         count = self.count_argument
         is_asked = count and not np.isfinite([start, stop]).all()
         tasks = slice(count) if np.isfinite(start) else slice(-count, None)
@@ -341,6 +342,11 @@ class TaskStream(View):
         if begin < end and np.isfinite([start, stop]).any():
             self.window.hold(begin, end)
             self.window.zero = self.window.zero or begin
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """The window, where the reader has put it; see `View.chosen_period`."""
+        return self.window.chosen
 
     @property
     def table_arguments(self) -> Mapping[str, str]:

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from bokeh.models import FixedTicker, Range1d
-from bokeh.models.annotations import BoxAnnotation
 
 from dask_diag_lab.views.figure import Source, quiet_figure, restyle_figure, set_properties
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.models import RowsWheelTool, RowTicker, RowTickFormatter, StretchTool
+from dask_diag_lab.views.models import RowsWheelTool, RowTicker, RowTickFormatter
 from dask_diag_lab.views.stream.window import TimeWindow
-from dask_diag_lab.views.time_axis import make_time_axis
+from dask_diag_lab.views.time_axis import add_stretch_tool, make_time_axis
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.stream.rows import WorkerRows
@@ -83,25 +82,14 @@ class Timeline:
             model.on_change("end", self._moved)
 
     def _add_gestures(self, min_row_px: int) -> None:
-        # The page's own: marking a stretch is no message until it is zoomed to.
-        self._stretch = BoxAnnotation(
-            visible=False,
-            editable=False,
-            syncable=False,
-            level="overlay",
-            fill_alpha=0.15,
-            line_alpha=0.8,
-            line_dash=[4, 4],
-        )
         # Both dimensions: the rows' bounds hold them where all of them fit.
-        drag = StretchTool(dimensions="both", times=self.x_range, overlay=self._stretch)
+        drag = add_stretch_tool(self.figure, "both")
         self.wheel = wheel = RowsWheelTool(
             dimensions="width",
             rows=self.y_range,
             min_row_px=min_row_px,
         )
-        self.figure.add_layout(self._stretch)
-        self.figure.add_tools(drag, wheel)
+        self.figure.add_tools(wheel)
         self.figure.toolbar.active_drag = drag
         self.figure.toolbar.active_scroll = wheel
 
@@ -148,7 +136,6 @@ class Timeline:
         restyle_figure(self.figure, look)
         set_properties(self._rows_axis, major_tick_line_color=None)
         set_properties(self.figure.ygrid[0], grid_line_color=look.grid, grid_line_alpha=1.0)
-        set_properties(self._stretch, fill_color=look.accent, line_color=look.accent)
 
     def _set(self, model: Range1d, **values: Any) -> None:  # as `set_properties`
         """Set a range: only changes that come from the page move the window."""

@@ -204,6 +204,7 @@ class Transfers(View):
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow(end=LIVE_S)
+        self._place()
         self._asked = Asked(self.store)
         self._frames: Latest[TransferFrame] = Latest(self.store.jobs)
         self._nothing = TransferFrame.of(None, "", {})
@@ -257,9 +258,21 @@ class Transfers(View):
             self.update()
 
     def show(self, arguments: Mapping[str, str]) -> None:
-        """Show another worker; see `View.show`."""
+        """Show another worker, or another stretch of time; see `View.show`."""
         super().show(arguments)
-        self.window.release()
+        self._place()
+
+    def _place(self) -> None:
+        """Hold the stretch of time that was asked for, if one was."""
+        if np.isfinite(self.period).all():
+            self.window.hold(*self.period)
+        else:
+            self.window.release()
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """What is in view, where the reader has put it; see `View.chosen_period`."""
+        return self.window.chosen
 
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""

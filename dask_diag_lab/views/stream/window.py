@@ -11,6 +11,8 @@ from typing import Final
 
 import numpy as np
 
+from dask_diag_lab.store.sums import Window
+
 MARGIN: Final = 0.01
 """Of what is followed so much is left free before the first task."""
 
@@ -55,6 +57,12 @@ class TimeWindow:
     @property
     def width(self) -> float:
         return self.end - self.start
+
+    @property
+    def chosen(self) -> Window | None:
+        """The stretch that the reader has chosen; None where it follows, or is only frozen."""
+        is_chosen = not self.is_following and not self.is_frozen
+        return Window(self.start, self.end) if is_chosen else None
 
     @property
     def is_frozen(self) -> bool:

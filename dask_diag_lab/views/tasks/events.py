@@ -14,7 +14,7 @@ from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
-from dask_diag_lab.store.sums import ALL
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, smaller
@@ -110,6 +110,16 @@ class Events(FigureView):
             set_properties(part, visible=len(rows["x"]) > 0)
         shown = np.unique(self._events["row"]).tolist()
         set_properties(self._rows, factors=[list(ROWS)[row] for row in reversed(shown)])
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show another stretch of time; see `View.show`."""
+        super().show(arguments)
+        self._time.release()
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """What is in view, where the reader has put it; see `View.chosen_period`."""
+        return self._time.chosen(self._zero) if len(self._events) else None
 
     def command(self, verb: str) -> None:
         """``live`` shows the last minutes as they come, ``fit`` all; see `View.command`."""

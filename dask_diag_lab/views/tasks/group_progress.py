@@ -10,6 +10,7 @@ import numpy as np
 from bokeh.models import AdaptiveTicker, ColumnDataSource, Quad, Range1d, Step, VAreaStep
 from bokeh.plotting import figure
 
+from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties
@@ -100,6 +101,12 @@ class TaskGroupProgress(FigureView):
         super().show(arguments)
         self.history = PrefixThreads(self.store, self.period)
         self._time.release()
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """What is in view, where the reader has put it; see `View.chosen_period`."""
+        edges = self._layers.edges
+        return self._time.chosen(float(edges[0])) if len(edges) else None
 
     def command(self, verb: str) -> None:
         """``fit`` and ``live`` show the whole time again; see `View.command`."""
