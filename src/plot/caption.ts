@@ -22,7 +22,6 @@ export class Caption {
     /** The stretch of time that the reader chose in the picture is wanted in all panes. */
     onApply: () => void = () => undefined
   ) {
-    this._pill.title = _trans.__('Back to live (L)');
     this._pill.addEventListener('click', onLive);
     this._apply.addEventListener('click', onApply);
     this._more.title = this._more.ariaLabel = _trans.__('Controls');
@@ -77,6 +76,7 @@ export class Caption {
       return button;
     });
     setText(this._pill, shown.pill);
+    this._pill.title = `${shown.pill}\n${this._trans.__('Back to live (L)')}`;
     this._apply.hidden = shown.chosen === '';
     this._apply.title = this._trans.__('Show %1 in all panes of this cluster', shown.chosen);
     setText(this._note, shown.note);
