@@ -18,7 +18,7 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "idle_traffic": ("traffic", "A viewer of four plots while nothing changes, 100 workers"),
     "catalogue": ("updates", "One update of each plot, everything it shows changing"),
     "many_rows": ("updates", "One update of plots with many rows of another kind"),
-    "million_tasks": ("kernel", "The store of a million tasks"),
+    "million_tasks": ("kernel", "The history of a million tasks"),
     "status_page": ("traffic", "A status page of 1000 workers"),
     "latency": ("traffic", "From a task's end to its frame"),
     "discovery": ("lab", "From Client() to the sidebar's list, the cell still running"),

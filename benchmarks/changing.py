@@ -1,4 +1,4 @@
-"""A store in the middle of a run, in which every table changes with every step."""
+"""A cluster in the middle of a run, in which every table changes with every step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.simulator import BEGIN, PREFIXES, Simulation
 from dask_diag_lab.jobs import Job
 from dask_diag_lab.schema import EVENTS, EXTRAS, GROUPS, STATES, WORKERS, Batch, Change, Column
 from dask_diag_lab.schema.columns import arrays, columns_of
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 
 NODES: Final = 20_000
@@ -32,12 +32,12 @@ Tree = dict[str, Any]  # a node of a profile: values of several types
 
 
 class JobsByHand:
-    """Takes the work that a store's views leave to another thread, and does it when asked to."""
+    """Takes the work that views leave to another thread, and does it when asked to."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
         self._begun: list[Job[Any]] = []  # results of any type
-        store.jobs.on_start = self._begun.append
+        live.jobs.on_start = self._begun.append
 
     def work(self) -> bool:
         """Do all that was begun; return whether there was any."""
@@ -45,7 +45,7 @@ class JobsByHand:
         self._begun.clear()
         for job in begun:
             job.do()
-            self._store.job_done(job)
+            self._live.job_done(job)
         return bool(begun)
 
 
@@ -55,13 +55,13 @@ class ChangingCluster:
     Parameters
     ----------
     n_workers, n_tasks : int
-        Workers of four threads each; all but the tasks of the last steps are in the store at once.
+        Workers of four threads each; all but the tasks of the last steps are there at once.
     n_steps : int
         Calls of `step` that still bring tasks; more of them bring everything else.
 
     Attributes
     ----------
-    store : Store
+    live : LiveSession
         Its queries for profiles are answered at once, and anew with each step.
     jobs : JobsByHand
     """
@@ -69,24 +69,24 @@ class ChangingCluster:
     def __init__(self, n_workers: int, n_tasks: int, n_steps: int) -> None:
         self._simulation = simulation = Simulation(n_workers, 4, n_tasks)
         # The simulated clock moves with the batches alone.
-        self.store = Store(clock=lambda: 0.0)
-        self.store.queries.on_ask = self._answer
-        self.jobs = JobsByHand(self.store)
+        self.live = LiveSession(clock=lambda: 0.0)
+        self.live.queries.on_ask = self._answer
+        self.jobs = JobsByHand(self.live)
         self._asked: dict[int, Query] = {}
         self._profiles = [profile_tree(seed) for seed in range(3)]
         self._rows = len(simulation.actions["start"])
         self._step_rows = min(n_workers * 8, 5000, self._rows // (4 * n_steps))
         self._at = self._rows - (n_steps + 1) * self._step_rows
         for begin in range(0, self._at, 5000):
-            self.store.apply(simulation.batch(begin, min(begin + 5000, self._at)))
-        self.store.set_feed_state("live", "", time.time())
+            self.live.apply(simulation.batch(begin, min(begin + 5000, self._at)))
+        self.live.set_feed_state("live", "", time.time())
         self._number = 0
         self.step()
 
     def step(self) -> None:
         """Bring the next batch, in which every table has changed."""
         begin, end = self._at, min(self._at + self._step_rows, self._rows)
-        self.store.apply(self._with_the_rest(self._simulation.batch(begin, end)))
+        self.live.apply(self._with_the_rest(self._simulation.batch(begin, end)))
         self._at, self._number = end, self._number + 1
         for query in self._asked.values():
             self._answer(query)
@@ -104,7 +104,7 @@ class ChangingCluster:
         else:
             return
         self._asked[id(query)] = query
-        self.store.answer(query, answer)
+        self.live.answer(query, answer)
 
     def _with_the_rest(self, batch: Batch) -> Batch:
         number = self._number

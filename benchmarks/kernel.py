@@ -22,7 +22,7 @@ from benchmarks.report import Figure
 from benchmarks.simulator import Simulation
 from benchmarks.viewers import our_targets, watching
 from dask_diag_lab import attach
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 
 _BUCKETS = 1200
 """About as many as a wide screen has pixels."""
@@ -37,9 +37,9 @@ def _ms(work: Callable[[], object]) -> float:
     return (time.thread_time() - began) * 1e3
 
 
-def _window_ms(store: Store, begin: float, share: float, n_slots: int | None = None) -> float:
+def _window_ms(history: History, begin: float, share: float, n_slots: int | None = None) -> float:
     """Return the median of windows that move a little, as a live one does."""
-    actions = store.actions
+    actions = history.actions
     span = actions.last_stop - actions.first_start
     slots = None if n_slots is None else np.arange(n_slots)
     seen = []
@@ -52,18 +52,18 @@ def _window_ms(store: Store, begin: float, share: float, n_slots: int | None = N
 
 def million_tasks() -> list[Figure]:
     """Return windows of several widths, and batches at the begin and the end."""
-    store, batches = Store(), list[float]()
+    history, batches = History(), list[float]()
     for batch in Simulation(64, 4, 1_000_000).batches(rows=5000):
-        batches.append(_ms(lambda batch=batch: store.apply(batch)))  # type: ignore[misc]  # a default
-    wide = Store()
+        batches.append(_ms(lambda batch=batch: history.apply(batch)))  # type: ignore[misc]  # a default
+    wide = History()
     for batch in Simulation(1000, 4, 300_000).batches(rows=50_000):
         wide.apply(batch)
     all_of_it = wide.actions.query(wide.actions.first_start, wide.actions.last_stop)
     late = f"{median(batches[20:70]):.1f} of the first ones"
     return [
-        Figure("a window of all of it, 256 threads", "ms", _window_ms(store, 0.0, 1.0), None, 30),
-        Figure("the same, 40 threads of it", "ms", _window_ms(store, 0.0, 1.0, 40), None, 30),
-        Figure("a window of 1 % of it", "ms", _window_ms(store, 0.53, 0.01), None, 30),
+        Figure("a window of all of it, 256 threads", "ms", _window_ms(history, 0.0, 1.0), None, 30),
+        Figure("the same, 40 threads of it", "ms", _window_ms(history, 0.0, 1.0, 40), None, 30),
+        Figure("a window of 1 % of it", "ms", _window_ms(history, 0.53, 0.01), None, 30),
         Figure("a window of 4000 threads", "ms", _window_ms(wide, 0.0, 1.0)),
         Figure("its rectangles", "", len(all_of_it.answer()), None, 20_000),
         Figure("a batch of 5000 rows, mean", "ms", mean(batches)),
@@ -87,19 +87,19 @@ def _live() -> tuple[float, float]:
 
 @asynccontextmanager
 async def kept(batches: str) -> Served:
-    """Give the MB that a store of the batches in a file holds: of the machine, and of objects."""
+    """Give the MB that a history of the batches in a file holds: of the machine, and of objects."""
     process = psutil.Process()
     with Path(batches).open("rb") as file:  # noqa: ASYNC230 - there is nothing else to do
 
-        def stored() -> tuple[Store, float]:
+        def stored() -> tuple[History, float]:
             file.seek(0)
             gc.collect()
-            before, store = process.memory_info().rss, Store()
+            before, history = process.memory_info().rss, History()
             with suppress(EOFError):
                 while True:
-                    store.apply(pickle.load(file))  # noqa: S301 - of `_kept_mb`
+                    history.apply(pickle.load(file))  # noqa: S301 - of `_kept_mb`
             gc.collect()
-            return store, (process.memory_info().rss - before) / 1e6
+            return history, (process.memory_info().rss - before) / 1e6
 
         first = stored()  # also kept, so that its memory is not used again
         tracemalloc.start()

@@ -1,4 +1,4 @@
-"""Our server over a store that a simulation fills, without a cluster."""
+"""Our server over a history that a simulation fills, without a cluster."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.changing import ChangingCluster
 from benchmarks.program import Served
 from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.server import Server, announce
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 
 _INFO: Final[dict[str, Any]] = {
     "id": "0" * 32,
@@ -48,12 +48,12 @@ def announced(url: str, runtime: str) -> Iterator[None]:
 
 @asynccontextmanager
 async def _serving(
-    store: Store, step: Callable[[], object] | None, interval_s: float
+    live: LiveSession, step: Callable[[], object] | None, interval_s: float
 ) -> AsyncIterator[tuple[dict[str, str], Callable[[], object]]]:
-    """Serve a store in which ``step`` changes something each ``interval_s`` until it is asked."""
-    store.set_feed_state("live", "", time.time())
-    server = Server(store, info=lambda: _INFO, token=_TOKEN)
-    store.on_change = server.tick
+    """Serve a history in which ``step`` changes something each ``interval_s`` until it is asked."""
+    live.set_feed_state("live", "", time.time())
+    server = Server(live, info=lambda: _INFO, token=_TOKEN)
+    live.on_change = server.tick
     url = await server.start()
 
     async def go_on() -> None:
@@ -71,17 +71,17 @@ async def _serving(
 async def status_page(n_workers: str, interval_s: str) -> Served:
     """Serve a cluster that changes each ``interval_s``; a line stops it changing."""
     cluster = ChangingCluster(int(n_workers), 100 * int(n_workers), 200)
-    async with _serving(cluster.store, cluster.step, float(interval_s)) as served:
+    async with _serving(cluster.live, cluster.step, float(interval_s)) as served:
         yield served
 
 
 @asynccontextmanager
 async def task_stream(n_tasks: str, runtime: str = "") -> Served:
     """Serve tasks of 64 threads; announced in a Jupyter server's ``runtime`` folder, if given."""
-    store = Store()
+    live = LiveSession()
     for batch in Simulation(16, 4, int(n_tasks)).batches():
-        store.apply(batch)
-    async with _serving(store, None, 0) as (where, answer):
+        live.apply(batch)
+    async with _serving(live, None, 0) as (where, answer):
         with announced(where["url"], runtime) if runtime else nullcontext():
             yield {**where, "url": f"{where['url']}/plots/task-stream"}, answer
 
@@ -92,7 +92,7 @@ async def dense_run(n_tasks: str) -> Served:
     simulation = Simulation(16, 4, int(n_tasks), deaths=0)
     stops = simulation.actions["stop"]
     row, now = 0, BEGIN + 1
-    store = Store()
+    live = LiveSession()
 
     def step() -> None:
         nonlocal row, now
@@ -100,8 +100,8 @@ async def dense_run(n_tasks: str) -> Served:
         first = row
         while row < len(stops) - 1 and stops[row] <= now:
             row += 1
-        store.apply(simulation.batch(first, row))
+        live.apply(simulation.batch(first, row))
 
     step()
-    async with _serving(store, step, _FOLLOW_S) as served:
+    async with _serving(live, step, _FOLLOW_S) as served:
         yield served

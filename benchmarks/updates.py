@@ -29,7 +29,7 @@ from dask_diag_lab.schema import (
 )
 from dask_diag_lab.schema import PREFIXES as PREFIX_TABLE
 from dask_diag_lab.schema.columns import columns_of
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import built_in_plots
 
 SCALES: Final = ((10, 10_000), (100, 100_000), (1000, 1_000_000))
@@ -49,9 +49,9 @@ Fields = Callable[[int], dict[str, Any]]
 class DrawnPlot:
     """One plot of the catalogue in a document of its own."""
 
-    def __init__(self, name: str, store: Store) -> None:
+    def __init__(self, name: str, live: LiveSession) -> None:
         plot = next(plot for plot in built_in_plots() if plot.name == name)
-        self._view = plot(store)
+        self._view = plot(live)
         self._document = Document()
         root = self._view.build()
         self._document.add_root(root)
@@ -92,10 +92,10 @@ class DrawnPlot:
 
 
 def costs(
-    names: list[str], store: Store, jobs: JobsByHand, step: Callable[[], object]
+    names: list[str], live: LiveSession, jobs: JobsByHand, step: Callable[[], object]
 ) -> dict[str, Cost]:
     """Return the median cost of an update of plots after each of some steps."""
-    drawn = {name: DrawnPlot(name, store) for name in names}
+    drawn = {name: DrawnPlot(name, live) for name in names}
     for plot in drawn.values():
         plot.catch_up(jobs)
     seen: dict[str, list[Cost]] = {name: [] for name in names}
@@ -120,7 +120,7 @@ def catalogue() -> list[Figure]:
         is_largest = (n_workers, n_tasks) == SCALES[-1]
         names = [plot.name for plot in built_in_plots() if is_largest or plot.name in theirs]
         cluster = ChangingCluster(n_workers, n_tasks, _STEPS)
-        ours = costs(names, cluster.store, cluster.jobs, cluster.step)
+        ours = costs(names, cluster.live, cluster.jobs, cluster.step)
         for name, (ms, nbytes) in sorted(ours.items(), key=lambda item: -item[1][0]):
             what = f"{n_workers:,} workers, {n_tasks:,} tasks: {name}"
             note = f"{nbytes / 1000:.1f} kB sent"
@@ -212,14 +212,14 @@ def batch_of(fields: Fields, step: int) -> Batch:
 
 
 def _many_rows(name: str, what: str, fields: Fields) -> Figure:
-    store, steps = Store(clock=lambda: BEGIN + 600), iter(range(_STEPS + 1))
+    live, steps = LiveSession(clock=lambda: BEGIN + 600), iter(range(_STEPS + 1))
 
     def bring() -> None:
-        store.apply(batch_of(fields, next(steps)))
+        live.apply(batch_of(fields, next(steps)))
 
-    jobs = JobsByHand(store)
+    jobs = JobsByHand(live)
     bring()
-    ms, nbytes = costs([name], store, jobs, bring)[name]
+    ms, nbytes = costs([name], live, jobs, bring)[name]
     if not nbytes:
         msg = f"{name} was not drawn again: {what}"
         raise RuntimeError(msg)

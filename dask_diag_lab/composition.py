@@ -1,4 +1,4 @@
-"""What follows one scheduler: feed, store, server and record on one event loop, and its end.
+"""What follows one scheduler: feed, history, server and record on one event loop, and its end.
 
 With `session`, which gives it a thread, the only code that knows all of these packages. It needs
 no Jupyter kernel: any process and any running loop will do.
@@ -27,7 +27,7 @@ from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History, LiveSession
 from dask_diag_lab.transport import Feed, FeedState
 from dask_diag_lab.views.asked import UNASKED
 
@@ -174,7 +174,7 @@ def own_listen() -> Listen:
 
 
 class Composition:
-    """What follows one scheduler, with store, server and record, all on the running loop.
+    """What follows one scheduler, with history, server and record, all on the running loop.
 
     Parameters
     ----------
@@ -192,7 +192,7 @@ class Composition:
     port : int
         That of ``listen.host``, once it serves.
     feed : Feed
-        What fills the store.
+        What fills the history.
     server : Server
         What draws it.
     """
@@ -222,8 +222,8 @@ class Composition:
         }
         self._has_left = False
         self._to_close = AsyncExitStack()
-        self._store = Store(max_actions=int(setting("max-actions")))
-        self._store.queries.on_ask = self._ask_cluster
+        self._live = LiveSession(History(int(setting("max-actions"))))
+        self._live.queries.on_ask = self._ask_cluster
         self.feed = Feed(
             target.address,
             target.connection_args,
@@ -234,7 +234,7 @@ class Composition:
             idle_interval_s=setting("idle-interval"),
         )
         self.server = Server(
-            self._store,
+            self._live,
             info=lambda: self._info,
             token=self.token,
             on_watch=self.feed.watch,
@@ -242,18 +242,18 @@ class Composition:
             host=listen.host,
             port=listen.port,
         )
-        self._store.on_change = self.server.tick
+        self._live.on_change = self.server.tick
 
     @property
     def has_data(self) -> bool:
         """Whether the scheduler has ever answered."""
-        return self._store.scheduler is not None
+        return self._live.history.scheduler is not None
 
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
         opened = self._to_close  # last first, each also where another one fails
         opened.push_async_callback(self.leave)
-        opened.callback(JobRunner(self._store).close)
+        opened.callback(JobRunner(self._live.jobs, self._live.job_done).close)
         opened.push_async_callback(self.server.stop)
         self.url = await self.server.start()
         self.port = self.server.port
@@ -296,7 +296,7 @@ class Composition:
 
     def _take(self, batch: Batch) -> None:
         """Take over a batch, perhaps of a scheduler that was started anew at its address."""
-        self._store.apply(batch)
+        self._live.apply(batch)
         if batch.scheduler.id != self._info["scheduler"]["id"]:
             anew = {"id": batch.scheduler.id, "dashboard": ""}  # perhaps at another port
             self._info["scheduler"] = self._info["scheduler"] | anew
@@ -315,18 +315,18 @@ class Composition:
         is_cluster_closed : bool
             Whether that is all there is to say. It may have been lost, or still run.
         """
-        last = self._store.feed_state
+        last = self._live.feed_state
         is_lost = last.state == "lost"
         why = "" if is_cluster_closed else last.reason if is_lost else CLIENT_CLOSED
         reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
-        self._store.set_feed_state("closed", reason, last.since if is_lost else time.time())
+        self._live.set_feed_state("closed", reason, last.since if is_lost else time.time())
 
     async def close(self) -> None:
         """Take everything down in reverse order; harmless twice."""
         await self._to_close.aclose()
 
-    async def ask(self, function: Callable[[Store], T], *, is_fresh: bool) -> T:
-        """Return ``function(store)``, after a pull of its own where it has to be fresh.
+    async def ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool) -> T:
+        """Return ``function(live)``, after a pull of its own where it has to be fresh.
 
         Raises
         ------
@@ -335,7 +335,7 @@ class Composition:
         """
         if is_fresh:
             await self.feed.pull()
-        return function(self._store)
+        return function(self._live)
 
     async def query(self, kind: str, arguments: Mapping[str, str | float]) -> Any:  # plain data
         """Return the cluster's answer of now to one of `schema.QUERIES`.
@@ -358,11 +358,11 @@ class Composition:
 
     def _state_changed(self, state: FeedState) -> None:
         if not self._has_left:  # else `retire` says when it closed, and why
-            self._store.set_feed_state(state.state, state.reason, state.since)
+            self._live.set_feed_state(state.state, state.reason, state.since)
 
     def _ask_cluster(self, query: Query) -> None:
         """Pass a view's question on."""
-        answer, fail = (partial(note, query) for note in (self._store.answer, self._store.fail))
+        answer, fail = (partial(note, query) for note in (self._live.answer, self._live.fail))
         if self._has_left:
             fail(NOT_ASKED if query.n_answers else UNASKED)
         else:

@@ -14,10 +14,7 @@ from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
@@ -28,8 +25,8 @@ class Job(Generic[T]):
     Parameters
     ----------
     make : callable
-        Does it; may touch nothing that changes meanwhile but caches that are made for any thread
-        (`Recent`), the store least of all.
+        Does it; may touch nothing that changes meanwhile but caches that are made for any thread,
+        the history least of all.
 
     Attributes
     ----------
@@ -79,7 +76,7 @@ class Jobs:
         How many are under way.
     on_start : callable or None
         Takes each new `Job`, has `Job.do` called in another thread and then, on the loop,
-        `Store.job_done`. Without it all is done at once.
+        `LiveSession.job_done`. Without it all is done at once.
     """
 
     def __init__(self) -> None:
@@ -118,24 +115,26 @@ class Jobs:
 
 
 class JobRunner:
-    """Does the work of a store's `Jobs` in a thread, one after the other, for the running loop.
+    """Does the work of some `Jobs` in a thread, one after the other, for the running loop.
 
     Side by side they would only take turns at the interpreter.
 
     Parameters
     ----------
-    store : Store
+    jobs : Jobs
+    on_done : callable
+        Takes each `Job` that is done, on the loop.
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, jobs: Jobs, on_done: Callable[[Job[Any]], None]) -> None:  # any results
+        self._jobs, self._on_done = jobs, on_done
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dask_diag_lab jobs")
         self._under_way: set[asyncio.Future[None]] = set()
-        store.jobs.on_start = self._start
+        jobs.on_start = self._start
 
     def close(self) -> None:
         """Give up what is not done, and take no more; harmless twice."""
-        self._store.jobs.on_start = None
+        self._jobs.on_start = None
         for doing in list(self._under_way):
             doing.cancel()
         self._thread.shutdown(wait=False, cancel_futures=True)
@@ -148,7 +147,7 @@ class JobRunner:
     def _ended(self, job: Job[Any], doing: asyncio.Future[None]) -> None:  # as in `_start`
         self._under_way.discard(doing)
         if not doing.cancelled():
-            self._store.job_done(job)
+            self._on_done(job)
 
 
 class Latest(Generic[T]):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.server.handlers import Site
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -191,22 +191,22 @@ class Diagnostics:
         def save() -> None:
             from dask_diag_lab.store.recording import snapshot
 
-            self.submit(snapshot).result(START_TIMEOUT_S)(Path(path))
+            self.submit(lambda live: snapshot(live.history)).result(START_TIMEOUT_S)(Path(path))
 
         return self._call(save)
 
-    def submit(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> Future[T]:
-        """Run ``function(store)`` on the loop of these diagnostics: the only way to the store.
+    def submit(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> Future[T]:
+        """Run ``function(live)`` on the loop of these diagnostics: the only way to what is known.
 
         Returns at once.
 
         Parameters
         ----------
         function : callable
-            Takes the store, returns data of its own: nothing that changes later. It holds up
-            every plot while it runs.
+            Takes the `LiveSession`, returns data of its own: nothing that changes later. It holds
+            up every plot while it runs.
         is_fresh : bool
-            Bring the store up to what the scheduler knows now before that.
+            Bring its history up to what the scheduler knows now before that.
 
         Returns
         -------

@@ -30,11 +30,11 @@ class BusyThreads(BarPlot):
     empty = "No worker is here. Add some with cluster.scale(2)."
 
     def rows(self) -> Mapping[str, Any]:
-        workers = self.store.workers
+        workers = self.history.workers
         return {"name": list(workers.name), "tasks": workers.executing}
 
     def headline(self) -> str:
-        return f"{self.store.workers.executing.sum()} tasks at work"
+        return f"{self.history.workers.executing.sum()} tasks at work"
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 """What stays of a computation: task streams, reports, profiles, memory, transfers, and files.
 
-`listen` tells of each task as it ends. Must not touch the store but through `Diagnostics`.
+`listen` tells of each task as it ends. Must not touch the history but through `Diagnostics`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What runs in a block, between two positions of the log; the base of the context managers.
 
-Must not touch the store but through `Diagnostics.submit`.
+Must not touch the history but through `Diagnostics.submit`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.session import Diagnostics
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
 
 T = TypeVar("T")
 
@@ -133,18 +133,18 @@ class CaptureBlock:
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
         return rows, stop_s
 
-    def _ask_fresh(self, function: Callable[[Store], T]) -> T:
+    def _ask_fresh(self, function: Callable[[LiveSession], T]) -> T:
         try:
             return self._ask(function, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
             raise RuntimeError(f"Nothing can be captured: {_error_text(error)}.") from error
 
-    def _ask(self, function: Callable[[Store], T], *, is_fresh: bool = False) -> T:
+    def _ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> T:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
 
 
-def _moment(store: Store) -> tuple[Position, float]:
-    return task_rows.position(store), store.time
+def _moment(live: LiveSession) -> tuple[Position, float]:
+    return task_rows.position(live), live.time
 
 
 def _error_text(error: BaseException) -> str:

@@ -1,6 +1,6 @@
 """A plot's data as columns or as a file, read from the address at which any program may read it.
 
-Must not touch the store: what is served is made off the loop, and sent in parts.
+Must not touch the history: what is served is made off the loop, and sent in parts.
 """
 
 from __future__ import annotations

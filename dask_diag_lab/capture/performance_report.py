@@ -1,6 +1,6 @@
-"""``performance_report``: one HTML file of what ran in a block, made from the store.
+"""``performance_report``: one HTML file of what ran in a block, made from the history.
 
-Must not touch the store but through `Diagnostics`, and does its work in the thread of its caller:
+Must not touch the history but through `Diagnostics`, and does its work in the thread of its caller:
 the scheduler is asked what a live plot asks.
 """
 

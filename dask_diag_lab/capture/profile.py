@@ -127,7 +127,7 @@ def _draw(
     from dask.utils import parse_timedelta
 
     from dask_diag_lab.server.saved import drawn_panel, picture_of, save_page, saved_page
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.transport.trees import add_tree, empty_tree, prune_tree
     from dask_diag_lab.views.registry import get_plot
 
@@ -144,13 +144,13 @@ def _draw(
     interval = dask.config.get(f"distributed.worker.profile.{setting}")
     answer = {"tree": total, "pruned": prune_tree(total), "missing": {}}
     answer["interval_s"] = parse_timedelta(interval, default="ms")
-    store = Store()
+    live = LiveSession()
 
-    store.queries.on_ask = lambda query: (
-        store.answer(query, answer) if query.kind == "profile" else store.fail(query, "")
+    live.queries.on_ask = lambda query: (
+        live.answer(query, answer) if query.kind == "profile" else live.fail(query, "")
     )
     plot = get_plot("profile" if is_of_tasks else "profile-server")
-    panel = drawn_panel(plot, store, arguments)
+    panel = drawn_panel(plot, live, arguments)
     if filename:
         save_page(filename, saved_page("Dask Profile", "", [panel]))
     return picture_of(panel)

@@ -1,6 +1,6 @@
-"""A stretch of the action log, copied out of the store by cursor.
+"""A stretch of the action log, copied out of the history by cursor.
 
-Must not talk to anybody; what takes the store runs on the loop that this belongs to.
+Must not talk to anybody; what takes the session runs on the loop that this belongs to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.views.view import parse_time
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
 
 # Copying so many takes about 10 ms, for which every plot waits.
 ROWS_AT_ONCE: Final = 20_000
@@ -41,7 +41,7 @@ Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 Moment = float | str
 
 
-Ask = Callable[[Callable[["Store"], "TaskRows"]], "TaskRows"]
+Ask = Callable[[Callable[["LiveSession"], "TaskRows"]], "TaskRows"]
 
 
 class Position(NamedTuple):
@@ -53,12 +53,12 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TaskRows:
-    """Actions in order of arrival, with all that is needed to read them without the store.
+    """Actions in order of arrival, with all that is needed to read them without the history.
 
     Attributes
     ----------
     columns : mapping of str to ndarray
-        Those of `schema.ACTIONS`, with the numbers of the store.
+        Those of `schema.ACTIONS`, with the numbers of the history.
     texts, keys : mapping of int to str
         The text of each string id, and the key of each task, in ``columns``.
     details : mapping of int to bytes
@@ -77,13 +77,13 @@ class TaskRows:
         return len(self.columns["start"])
 
 
-def position(store: Store) -> Position:
+def position(live: LiveSession) -> Position:
     """Return how far the log is."""
-    return Position(store.actions.total, store.actions.dropped)
+    return Position(live.history.actions.total, live.history.actions.dropped)
 
 
 def find_tasks(
-    store: Store, start: Moment | None, stop: Moment | None, count: int | None
+    live: LiveSession, start: Moment | None, stop: Moment | None, count: int | None
 ) -> tuple[int, int]:
     """Return between which cursors the actions of some tasks are.
 
@@ -100,12 +100,12 @@ def find_tasks(
     TypeError, ValueError
         A time that is none.
     """
-    log = store.actions
+    log = live.history.actions
 
     def task_at(moment: Moment | None, otherwise: float) -> int:
         if isinstance(moment, str):  # seconds before now, where a number is all that it has
             is_number = moment.replace(".", "", 1).isdecimal()
-            moment = parse_time(f"{moment}s" if is_number else moment, store.time)
+            moment = parse_time(f"{moment}s" if is_number else moment, live.time)
         return log.first("stop", otherwise if moment is None else float(moment))[1]
 
     first, end = task_at(start, -inf), task_at(stop, inf)
@@ -117,16 +117,16 @@ def find_tasks(
     return cursor, max(cursor, log.first("task", end)[0])
 
 
-def capture_rows(store: Store, cursor: int, stop: int) -> TaskRows:
+def capture_rows(live: LiveSession, cursor: int, stop: int) -> TaskRows:
     """Return some of the actions from ``cursor`` on, none from ``stop`` on."""
-    cursor, found = store.actions.since(cursor, min(stop - cursor, ROWS_AT_ONCE))
+    cursor, found = live.history.actions.since(cursor, min(stop - cursor, ROWS_AT_ONCE))
     tasks = np.unique(found["task"])
     ids = np.concatenate([found[name] for name in ("worker", "source", "prefix", "type")])
-    details = store.actions.details
+    details = live.history.actions.details
     return TaskRows(
         found,
-        {i: store.strings[i] for i in np.unique(ids).tolist()},
-        dict(zip(tasks.tolist(), store.actions.keys(tasks).tolist(), strict=True)),
+        {i: live.history.strings[i] for i in np.unique(ids).tolist()},
+        dict(zip(tasks.tolist(), live.history.actions.keys(tasks).tolist(), strict=True)),
         {task: details[task] for task in details.keys() & set(tasks.tolist())} if details else {},
         cursor,
     )
@@ -138,7 +138,7 @@ def between(ask: Ask, cursor: int, stop: int) -> TaskRows:
     Parameters
     ----------
     ask : callable
-        Takes a function of the store, returns what that returned on the store's loop.
+        Takes a function of the session, returns what that returned on its loop.
     """
     parts: list[TaskRows] = []
     while not parts or cursor < stop:

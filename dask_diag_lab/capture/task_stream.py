@@ -1,6 +1,6 @@
 """``get_task_stream``: what ran inside a block or between two times, as rows and as a picture.
 
-Must not touch the store but through `Diagnostics`.
+Must not touch the history but through `Diagnostics`.
 """
 
 from __future__ import annotations

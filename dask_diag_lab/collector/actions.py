@@ -44,7 +44,7 @@ DETAILS: Final = (
 """Of a worker's message on a task that failed, or that has metadata: what `distributed` keeps."""
 MAX_DETAIL_BYTES: Final = 16_384
 MAX_CHUNK_DETAIL_BYTES: Final = 131_072
-"""Of all tasks of a chunk: the two million rows of a store have 64 MB of them at most. What is
+"""Of all tasks of a chunk: the two million rows of a history have 64 MB of them at most. What is
 beyond that is told by its rows alone."""
 FINISHED: Final = "task-finished-"
 

@@ -1,7 +1,7 @@
 """``progress``: how far given futures and all that they need have come.
 
-Which tasks these are is asked once of the scheduler; what became of them is read from the store of
-the cluster's diagnostics, in a thread of its own, so that a cell that runs does not stop it.
+Which tasks these are is asked once of the scheduler; what became of them is read from the history
+of the cluster's diagnostics, in a thread of its own, so that a cell that runs does not stop it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from dask_diag_lab.transport import LinkLostError
 
 if TYPE_CHECKING:
     from dask_diag_lab.session import Diagnostics
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
 
 logger = logging.getLogger(__name__)
 
@@ -189,7 +189,7 @@ class Follower(threading.Thread):
         self._interval_s = interval_s
         self._draw = draw
         self._is_complete = is_complete
-        self._groups: dict[str, Hashable] = {}  # by key as text, as in the store
+        self._groups: dict[str, Hashable] = {}  # by key as text, as in the history
         self._classes: dict[str, int] = {}
         self._counts: dict[Hashable, list[int]] = {}  # of each group, by class
         self._failure = ""
@@ -222,7 +222,7 @@ class Follower(threading.Thread):
             return
         diagnostics = attach(self._open_clients[0])
         # What ends from here on is in the log, what ended before is in the scheduler's answer.
-        end = diagnostics.submit(lambda store: store.actions.total, is_fresh=True)
+        end = diagnostics.submit(lambda live: live.history.actions.total, is_fresh=True)
         self._cursor = end.result(CALL_TIMEOUT_S)
         is_found = False
         while not self.stop.is_set():
@@ -334,15 +334,15 @@ class Follower(threading.Thread):
         self._draw(Report(groups, took_s, left_s, is_counted, is_last, self._failure, note))
 
 
-def _ended(store: Store, cursor: int) -> tuple[int, list[tuple[str, int]], bool]:
+def _ended(live: LiveSession, cursor: int) -> tuple[int, list[tuple[str, int]], bool]:
     """Return how far the log has been read, what became of the tasks in it, and of any workers."""
-    cursor, rows = store.actions.since(cursor, ROWS_AT_ONCE, ("kind", "outcome", "task"))
+    cursor, rows = live.history.actions.since(cursor, ROWS_AT_ONCE, ("kind", "outcome", "task"))
     became = {int(Outcome.OK): DONE, int(Outcome.ERRED): FAILED}
     is_task = rows["kind"] == Kind.COMPUTE
-    keys = store.actions.keys(rows["task"][is_task]).tolist()
+    keys = live.history.actions.keys(rows["task"][is_task]).tolist()
     pairs = zip(keys, rows["outcome"][is_task].tolist(), strict=True)
     ended = [(key, became[outcome]) for key, outcome in pairs if outcome in became]
-    return cursor, ended, len(store.workers) > 0
+    return cursor, ended, len(live.history.workers) > 0
 
 
 def _question() -> Callable[..., Any]:  # noqa: C901  # sent by value: all it needs is inside

@@ -3,8 +3,8 @@
 With them the questions that a plot may ask.
 
 From a declaration follow the collector's columns, the wire and its version, the check on arrival
-and the store's columns. A new number of each worker is one more line in `WORKERS`: then there is
-``store.workers.<name>``. Standard library only: a part of this is sent to the scheduler.
+and the history's columns. A new number of each worker is one more line in `WORKERS`: then there is
+``history.workers.<name>``. Standard library only: a part of this is sent to the scheduler.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Table(NamedTuple):
     sent : {'changes', 'log', 'whole'}
         As rows that changed and names that went, as rows that are new, or as all rows.
     max_rows : int
-        Rows kept at most, in the collector and in the store; 0: the collector has its own bound.
+        Rows kept at most, in the collector and in the history; 0: the collector has its own bound.
     doc : str
         What a row is, and the attribute of `distributed` it comes from.
     columns : tuple of Column

@@ -1,4 +1,4 @@
-"""The HTTP server of one store: routes, lifecycle, and Bokeh once it is loaded.
+"""The HTTP server of one history: routes, lifecycle, and Bokeh once it is loaded.
 
 Health and the list of plots are there at once, plots later: Bokeh's 300 modules take 0.4 s to
 import, and seconds while a cell computes in pure Python, because each file that is read hands the
@@ -30,7 +30,7 @@ from dask_diag_lab.server.stream import Stream, StreamHandler
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
@@ -128,11 +128,11 @@ class _Listener(HTTPServer):
 
 
 class Server:
-    """Serves the plots of one store, to those who have the token.
+    """Serves the plots of one history, to those who have the token.
 
     Parameters
     ----------
-    store : Store
+    live : LiveSession
     info : callable
         Returns facts about the dashboard as JSON values: ``id``, ``name`` and ``scheduler``.
     token : str
@@ -141,7 +141,7 @@ class Server:
         Called when that changes: whether somebody looks, and the union of `View.needs` of what
         is looked at.
     catch_up : callable, optional
-        Waits, not for long, until the store knows what the scheduler knows now: while nobody
+        Waits, not for long, until the history has what the scheduler knows now: while nobody
         looks it is some seconds behind, and a table is to be that of now.
     plots : sequence of Plot, optional
         Default: all of the registry, and those that are registered while the server runs.
@@ -159,7 +159,7 @@ class Server:
 
     def __init__(
         self,
-        store: Store,
+        live: LiveSession,
         *,
         info: Callable[[], Mapping[str, Any]],  # JSON values
         token: str,
@@ -169,7 +169,7 @@ class Server:
         host: str = LOOPBACK,
         port: int = 0,
     ) -> None:
-        self._site = Site(store, info, catch_up, plots)
+        self._site = Site(live, info, catch_up, plots)
         self._host, self.port = host, port
         self._is_loopback = in_url(host) in LOOPBACK_NAMES
         application = Application(self._rules(), **SETTINGS)
@@ -219,7 +219,7 @@ class Server:
         return self._site.is_found
 
     def tick(self) -> None:
-        """The store may have changed: what is seen is brought up to date soon."""
+        """Something may have changed: what is seen is brought up to date soon."""
         self._site.tick()
 
     async def stream(self, write: Callable[[bytes], Awaitable[None]]) -> Stream:

@@ -1,6 +1,6 @@
 """What a plot shows now as a file, JSON or CSV and others: made off the loop and sent in parts.
 
-Views and store are read on the loop, a row of which is cheap; a million rows are turned into text
+Views are read on the loop, a row of which is cheap; a million rows are turned into text
 in threads, some thousand at a time.
 """
 
@@ -64,15 +64,15 @@ async def export(
     """
     try:
         is_late = not await _is_brought_up(site, view, with_jobs=view.table_waits)
-        if site.store.scheduler is None:
-            raise NoDataError(site.store.feed_state.reason or NONE_YET)
+        if site.live.history.scheduler is None:
+            raise NoDataError(site.live.feed_state.reason or NONE_YET)
         make = view.table_job()
         table = await asyncio.to_thread(make)
         if limit is not None:
             table = await asyncio.to_thread(first_rows, table, sort, limit)
-        feed = site.store.feed_state
-        if unread(site.store, view) or not any(map(len, table.columns.values())):
-            empty = empty_text(site.store, view)
+        feed = site.live.feed_state
+        if unread(site.live.history, view) or not any(map(len, table.columns.values())):
+            empty = empty_text(site.live, view)
         else:
             empty = feed.reason if feed.state == "lost" else ""
         note = view.caption.note if table.note is None else table.note
@@ -89,23 +89,23 @@ async def _in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
 
 async def headline(site: Site, *, name: str, arguments: Mapping[str, str]) -> tuple[float, str]:
     """Return of when the data of a plot is, and its headline, or why it shows nothing."""
-    view = site.plots[name](site.store, arguments=arguments)
+    view = site.plots[name](site.live, arguments=arguments)
     try:
         await _is_brought_up(site, view, with_jobs=True)
-        feed = site.store.feed_state
+        feed = site.live.feed_state
         time_s = feed.since if feed.state == "closed" else time.time()
-        return time_s, empty_text(site.store, view) or view.caption.headline
+        return time_s, empty_text(site.live, view) or view.caption.headline
     finally:
         close_view(view)
 
 
 async def _is_brought_up(site: Site, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
-    store, pages, needs = site.store, site.drawing, frozenset(view.needs)
+    live, pages, needs = site.live, site.drawing, frozenset(view.needs)
     pages.want(needs, WANTED_S)
     if site.catch_up is not None:
         await site.catch_up()
-    awaited = Awaited(store)
+    awaited = Awaited(live)
     with awaited.noticed():
         view.build()
     return await until(lambda: awaited.is_all(view, view.update, with_jobs=with_jobs), WAIT_S)

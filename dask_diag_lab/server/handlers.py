@@ -28,7 +28,7 @@ from dask_diag_lab.views.tasks.event_texts import losses
 if TYPE_CHECKING:
     from dask_diag_lab.server.page import Pages
     from dask_diag_lab.server.stream import StreamHandler
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
@@ -52,11 +52,11 @@ class Site:
 
     Attributes
     ----------
-    store : Store
+    live : LiveSession
     info : callable
         Facts about this dashboard: ``id``, ``name``, ``scheduler`` (``id``, ``address``).
     catch_up : callable or None
-        Waits, not for long, until the store knows what the scheduler knows now.
+        Waits, not for long, until the history has what the scheduler knows now.
     catalogue : sequence of Plot or None
         What can be shown; None: all that is registered.
     missing : str
@@ -73,7 +73,7 @@ class Site:
         Whether somebody has asked for the health, as a Jupyter server does that found the record.
     """
 
-    store: Store
+    live: LiveSession
     info: Callable[[], Mapping[str, Any]]  # JSON values
     catch_up: Callable[[], Awaitable[None]] | None = None
     catalogue: Sequence[Plot] | None = None
@@ -91,7 +91,7 @@ class Site:
         return self.pages
 
     def tick(self) -> None:
-        """The store may have changed, or who looks: what is seen is brought up to date soon."""
+        """Something may have changed, or who looks: what is seen is brought up to date soon."""
         if self.pages is not None:
             self.pages.tick()
 
@@ -114,7 +114,7 @@ class Site:
     @property
     def listed(self) -> list[dict[str, Any]]:  # JSON
         """What is listed now, with why where it can have no data; see `View.unavailable`."""
-        names = self.store.series.names
+        names = self.live.history.series.names
         is_early = self.catalogue is None and not self.loaded.is_set()
         entries = catalogue() if is_early else map(entry, self.plots.values())
         reasons = {name: plot.unavailable for name, plot in self.plots.items() if plot.unavailable}
@@ -137,8 +137,8 @@ async def until(condition: Callable[[], bool], limit_s: float) -> bool:
     return is_met
 
 
-def health_of(store: Store) -> dict[str, Any]:  # JSON
-    """Return the health of the cluster that `store` follows: ``/health`` without our own part.
+def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
+    """Return the health of the cluster that a session follows: ``/health`` without our own part.
 
     Bytes and seconds; ``since`` is when it came into its state, by this process's clock in seconds
     since the epoch. ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has
@@ -146,10 +146,10 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
     done are those in memory or released. ``losses`` are the workers that died of late, and of the
     last when and why.
     """
-    feed, scheduler, workers = store.feed_state, store.scheduler, store.workers
+    feed, scheduler, workers = live.feed_state, live.history.scheduler, live.history.workers
     is_there = scheduler is not None and feed.state in ("live", "degraded")
     limit = common_limit(workers.processes.limits(workers.memory_limit))
-    states = dict(zip(STATES, map(int, store.groups.states.sum(axis=0)), strict=True))
+    states = dict(zip(STATES, map(int, live.history.groups.states.sum(axis=0)), strict=True))
     # A group counts as erred what failed and is forgotten, also before a restart.
     erred = states["erred"] if scheduler is None else scheduler.n_erred
     return {
@@ -167,9 +167,9 @@ def health_of(store: Store) -> dict[str, Any]:  # JSON
             "processing": states["processing"],
         },
         "losses": dict(
-            zip(("workers", "text", "time"), losses(store, has_clock=False), strict=True)
+            zip(("workers", "text", "time"), losses(live, has_clock=False), strict=True)
         ),
-        "time": float(store.time),
+        "time": float(live.time),
     }
 
 
@@ -242,7 +242,7 @@ class HealthHandler(SiteHandler):
     def get(self) -> None:
         self.site.is_found = True
         version = crc32(json.dumps(self.site.listed).encode()) % MAX_VERSION
-        health = health_of(self.site.store) | {"plots_version": version}
+        health = health_of(self.site.live) | {"plots_version": version}
         if self.site.missing and health["state"] == "live":
             health |= {"state": "degraded", "reason": self.site.missing}
         self.write_json(health)
@@ -266,7 +266,7 @@ class TableHandler(SiteHandler):
         sort, limit = self.get_query_argument("sort", ""), self.get_query_argument("limit", "")
         with self.refusing():
             n_rows = int(limit) if limit else None
-            view = plot(self.site.store, arguments=read_arguments(given))
+            view = plot(self.site.live, arguments=read_arguments(given))
         content_type, write = FORMATS[kind]
         try:
             parts = await export(self.site, view, write, sort, n_rows)

@@ -15,7 +15,7 @@ from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History, LiveSession
 
 MAX_WORKERS: Final = 1000
 LOG_WAIT_S: Final = 2.0
@@ -67,7 +67,7 @@ class InfoHandler(PageHandler):
 
     async def get(self) -> None:
         facts = await facts_of(self.site)
-        workers = self.site.store.workers
+        workers = self.site.live.history.workers
         left = len(workers.address) - MAX_WORKERS
         self.show(
             "info.html",
@@ -75,7 +75,7 @@ class InfoHandler(PageHandler):
             INFO,
             kind="info",
             now=fmt.clock(time.time()),
-            workers=list(_workers(self.site.store)),
+            workers=list(_workers(self.site.live.history)),
             more=fmt.plural(left, "more worker") if left > 0 else "",
             **facts,
         )
@@ -89,12 +89,12 @@ async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     """
     from dask import config
 
-    store = site.store
+    live = site.live
     if site.catch_up is not None:
         await site.catch_up()
-    cluster = _cluster(store, site.info())
-    log = store.queries.ask("logs", worker="")
-    store.queries.ask_again(log)
+    cluster = _cluster(live, site.info())
+    log = live.queries.ask("logs", worker="")
+    live.queries.ask_again(log)
     await until(lambda: log.state != "asked", LOG_WAIT_S)
     found = log.answer or {"times": (), "lines": ()}
     lines = [line for at, line in zip(found["times"], found["lines"], strict=True) if at >= since]
@@ -134,8 +134,8 @@ def _leaves(config: Mapping[str, Any], path: str) -> Iterator[tuple[str, object]
             yield name, value
 
 
-def _cluster(store: Store, info: Mapping[str, Any]) -> list[tuple[str, str]]:  # JSON values
-    health, scheduler, given = health_of(store), store.scheduler, info.get("scheduler", {})
+def _cluster(live: LiveSession, info: Mapping[str, Any]) -> list[tuple[str, str]]:  # JSON values
+    health, scheduler, given = health_of(live), live.history.scheduler, info.get("scheduler", {})
     limit = health["memory_limit"]
     tasks = [f"{fmt.count(number)} {name}" for name, number in health["tasks"].items()]
     started = scheduler.started if scheduler else 0.0
@@ -152,9 +152,9 @@ def _cluster(store: Store, info: Mapping[str, Any]) -> list[tuple[str, str]]:  #
     ]
 
 
-def _workers(store: Store) -> Iterator[tuple[str, str, dict[str, str]]]:
+def _workers(history: History) -> Iterator[tuple[str, str, dict[str, str]]]:
     """Yield of each worker the query of its page, its address, and its cells by heading."""
-    for row in map(store.workers.row, store.workers.address[:MAX_WORKERS]):
+    for row in map(history.workers.row, history.workers.address[:MAX_WORKERS]):
         if row is None:
             continue
         address, name, limit = str(row["address"]), str(row["name"]), row["memory_limit"]

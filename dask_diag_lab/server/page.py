@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.jobs import Job
     from dask_diag_lab.server.stream import Stream
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.queries import Query
     from dask_diag_lab.views.registry import Plot
     from dask_diag_lab.views.view import View
@@ -71,17 +71,17 @@ _DRAW: Final = "be drawn"
 _OBEY: Final = "do that"
 
 
-def is_without(store: Store, view: View) -> bool:
+def is_without(history: History, view: View) -> bool:
     """Return whether something has not come yet that the view needs."""
-    if GRAPH in view.needs and not store.graph.is_followed:
+    if GRAPH in view.needs and not history.graph.is_followed:
         return True
-    return not all(store.extras[name].is_known for name in view.needs & EXTRA_NAMES)
+    return not all(history.extras[name].is_known for name in view.needs & EXTRA_NAMES)
 
 
-def unread(store: Store, view: View) -> str:
+def unread(history: History, view: View) -> str:
     """Return why a table that the view shows cannot be read on the scheduler, '' if all can."""
     for name in (*view.reads, *view.needs):
-        if reason := store.failed.get(name):
+        if reason := history.failed.get(name):
             return f"The scheduler's {name} cannot be read by this version: {reason}."
     return ""
 
@@ -89,15 +89,15 @@ def unread(store: Store, view: View) -> str:
 class Awaited:
     """What a view has asked the cluster, and has had worked out, since it was begun."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
         self._asked: list[Query] = []
         self._started: list[Job[Any]] = []  # results of any type
 
     @contextmanager
     def noticed(self) -> Iterator[None]:
         """Collect what is asked and started in this block."""
-        with self._store.queries.noticed() as queries, self._store.jobs.noticed() as jobs:
+        with self._live.queries.noticed() as queries, self._live.jobs.noticed() as jobs:
             yield
         self._asked.extend(queries)
         self._started.extend(jobs)
@@ -106,26 +106,28 @@ class Awaited:
         self, view: View | None, update: Callable[[], None], *, with_jobs: bool = True
     ) -> bool:
         """Bring a view up to date; return whether all of it has come."""
-        store = self._store
+        live = self._live
         with self.noticed():
             update()
         if view is None:  # it could not be built
             return True
         if view.is_behind or (with_jobs and not all(job.is_done for job in self._started)):
             return False
-        if store.feed_state.state in ("lost", "closed"):
+        if live.feed_state.state in ("lost", "closed"):
             return True
-        if store.scheduler is None or (is_without(store, view) and not unread(store, view)):
+        if live.history.scheduler is None or (
+            is_without(live.history, view) and not unread(live.history, view)
+        ):
             return False
         return all(query.state != "asked" for query in self._asked)
 
 
-def empty_text(store: Store, view: View) -> str:
+def empty_text(live: LiveSession, view: View) -> str:
     """Return why a view shows nothing; that something is awaited is said only while it may come."""
-    if reason := store.degraded or unread(store, view):
+    if reason := live.degraded or unread(live.history, view):
         return reason
-    is_in_vain = store.feed_state.state in ("lost", "closed")
-    return UNASKED if is_in_vain and is_without(store, view) else view.caption.empty
+    is_in_vain = live.feed_state.state in ("lost", "closed")
+    return UNASKED if is_in_vain and is_without(live.history, view) else view.caption.empty
 
 
 def close_view(view: View) -> None:
@@ -170,7 +172,7 @@ class Page:
     Parameters
     ----------
     plot : Plot
-    store : Store
+    live : LiveSession
     look : Look
         For the first paint.
     arguments : mapping of str to str
@@ -193,7 +195,7 @@ class Page:
     def __init__(
         self,
         plot: Plot,
-        store: Store,
+        live: LiveSession,
         look: Look,
         arguments: Mapping[str, str],
         stream: Stream | None = None,
@@ -207,7 +209,7 @@ class Page:
         self.control = PaneControl(name=CONTROL_NAME, formats=" ".join(plot.formats))
         self.stream = stream
         self._id = id_
-        self._store = store
+        self._live = live
         self.view: View | None = None
         self._zone = look.time_zone
         self._n_opened = 0
@@ -241,7 +243,7 @@ class Page:
             return False
         view, rests = self.view, self._is_frozen or self._error
         is_behind = view is not None and not rests and view.is_behind
-        has_moved = self._seen != self._store.version
+        has_moved = self._seen != self._live.version
         return self._is_asked or (self.is_watched and (has_moved or is_behind))
 
     def send_document(self) -> None:
@@ -257,7 +259,7 @@ class Page:
         """Bring picture and control up to date, and have the browser sent what that changed."""
         if self._is_closed:
             return
-        self._is_asked, self._seen = False, self._store.version
+        self._is_asked, self._seen = False, self._live.version
         self.draw()
         self._send_changes()
 
@@ -324,7 +326,7 @@ class Page:
         return {**self._given, **{name: f"{end:.6f}" for name, end in ends}}
 
     def _build(self, look: Look) -> None:
-        view = self.plot(self._store, look, self._arguments)
+        view = self.plot(self._live, look, self._arguments)
         self.document.add_root(view.build())
         self.view = view
 
@@ -362,13 +364,13 @@ class Page:
 
     def draw(self) -> None:
         """Bring picture and control up to date at once: for a document that nobody else has."""
-        self._seen = self._store.version
+        self._seen = self._live.version
         if (view := self.view) is not None:
             if self._must_draw or not self._is_frozen:
                 self._must_draw = False
                 self._error = self._guarded(_DRAW, view.update)
             self._fault = self._guarded(_OBEY, self._show, view) or self._fault
-        feed = self._store.feed_state
+        feed = self._live.feed_state
         failure = self._error or self._fault
         self.control.state = "error" if failure else feed.state
         self.control.message = failure or feed.reason
@@ -384,7 +386,7 @@ class Page:
             self.control.open = json.dumps(given)
         caption = view.caption
         if caption.empty:
-            caption = replace(caption, empty=empty_text(self._store, view))
+            caption = replace(caption, empty=empty_text(self._live, view))
         show_caption(self.control, caption, is_frozen=self._is_frozen)
         self.control.table = json.dumps(dict(view.table_arguments))
         self._tell_periods(view.chosen_period)
@@ -468,7 +470,7 @@ class Pages:
         self._count()
 
     def tick(self) -> None:
-        """The store or who looks may have changed: pages that are seen are drawn soon."""
+        """What is known, or who looks, may have changed: pages that are seen are drawn soon."""
         self._wake.set()
 
     def _end_want(self, needs: frozenset[str]) -> None:

@@ -37,7 +37,7 @@ from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
@@ -102,9 +102,9 @@ class SavedStream(TaskStream):
     detail = Detail(1_000_000, 120_000, beside=0.0, max_keys=30_000, has_all_rows=True)
 
 
-def drawn_panel(plot: Plot, store: Store, arguments: Mapping[str, str]) -> Panel:
-    """Return a plot of a store that nobody changes, in any thread."""
-    page = Page(plot, store, LIGHT, arguments)
+def drawn_panel(plot: Plot, live: LiveSession, arguments: Mapping[str, str]) -> Panel:
+    """Return a plot of a history that nobody changes, in any thread."""
+    page = Page(plot, live, LIGHT, arguments)
     try:
         page.draw()
         return Panel.of(page)
@@ -193,7 +193,7 @@ def _file(script: str) -> Path:
 
 
 async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
-    """Return plots of a live store, each with the data of now once that has come.
+    """Return plots of a live history, each with the data of now once that has come.
 
     Raises
     ------
@@ -204,11 +204,11 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
     try:
         waiting = []
         for one in wanted:
-            plot, awaited = site.plots[one.name], Awaited(site.store)
+            plot, awaited = site.plots[one.name], Awaited(site.live)
             plot = SavedStream if plot is TaskStream else plot
             given = plot.check_arguments(one.arguments)
             with awaited.noticed():
-                pages.append(Page(plot, site.store, LIGHT, given))
+                pages.append(Page(plot, site.live, LIGHT, given))
             waiting.append((pages[-1], awaited, given))
             await asyncio.sleep(0)  # each takes some milliseconds
         site.drawing.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)

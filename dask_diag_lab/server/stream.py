@@ -129,7 +129,7 @@ class Stream:
             look = read_look(asked.get("look"))
             arguments = plot.check_arguments(read_arguments(asked.get("arguments")))
             page = self._pages[id_] = Page(
-                plot, self._site.store, look, arguments, self, id_, self._period
+                plot, self._site.live, look, arguments, self, id_, self._period
             )
             self._site.drawing.add(page)
             page.send_document()

@@ -1,10 +1,21 @@
-"""Columnar history and live tables of one scheduler, and the queries that plots make of them."""
+"""The history of one scheduler in columns, the live session beside it, and what plots ask of them.
+
+Must not import distributed, tornado or bokeh.
+"""
 
 from __future__ import annotations
 
+from dask_diag_lab.store.history import History
+from dask_diag_lab.store.live import FeedStateView, LiveSession
 from dask_diag_lab.store.lod import LevelOfDetail
 from dask_diag_lab.store.running import RunningRows
-from dask_diag_lab.store.store import FeedStateView, Store
 from dask_diag_lab.store.workers import Totals
 
-__all__ = ["FeedStateView", "LevelOfDetail", "RunningRows", "Store", "Totals"]
+__all__ = [
+    "FeedStateView",
+    "History",
+    "LevelOfDetail",
+    "LiveSession",
+    "RunningRows",
+    "Totals",
+]

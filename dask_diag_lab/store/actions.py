@@ -78,7 +78,7 @@ class ActionLog:
     total, dropped, evicted : int
         Actions that came, that were lost before they came here, and that were given up.
     details : dict of int to bytes
-        `Batch.details`, by the store's ordinals.
+        `Batch.details`, by the history's ordinals.
     """
 
     SAVED = ("dropped", "evicted", "details", "_evicted_sums")
@@ -269,7 +269,7 @@ class ActionLog:
         cursor : int
             Where to go on.
         rows : dict of str to ndarray
-            The columns of `ACTIONS` with the store's string ids and task ordinals, and
+            The columns of `ACTIONS` with the history's string ids and task ordinals, and
             ``slot``: row of the slot table. Fewer than the cursors' difference where actions
             were evicted in between.
         """

@@ -1,4 +1,4 @@
-"""Array types of the store, and an array that grows."""
+"""Array types of the history, and an array that grows."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ class LevelOfDetail:
         Row of the slot table.
     kind, outcome : ndarray of uint8
     prefix, source : ndarray of int64
-        String ids of the store.
+        String ids of the history.
     task, nbytes : ndarray of int64
         These are of the longest action of the prefix that the rect has the colour of, as are kind,
         outcome, prefix and source.

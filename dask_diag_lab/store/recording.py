@@ -1,6 +1,6 @@
-"""A store as a file, and back: JSON for what is small, columns of numbers beside it, no pickle.
+"""A history as a file, and back: JSON for what is small, columns of numbers beside it, no pickle.
 
-Classes of the store say by `SAVED` which of their attributes are kept; what follows from these is
+Classes of a history say by `SAVED` which of their attributes are kept; what follows from these is
 made anew by their method `restored`.
 """
 
@@ -21,13 +21,14 @@ import numpy.typing as npt
 
 from dask_diag_lab.schema import SchedulerInfo
 from dask_diag_lab.store.arrays import GrowingArray
+from dask_diag_lab.store.history import History
 from dask_diag_lab.store.keys import Segment
+from dask_diag_lab.store.live import LiveSession
 from dask_diag_lab.store.slots import SlotWorker
-from dask_diag_lab.store.store import Store
 
 FORMAT: Final = 1
 CLASSES: Final[dict[str, type]] = {c.__name__: c for c in (SchedulerInfo, Segment, SlotWorker)}
-"""Of objects that are made anew; all others are there in a new store."""
+"""Of objects that are made anew; all others are there in a new history."""
 META: Final = "meta.json"
 TABLES: Final = "tables.npz"
 ACTIONS: Final = "actions "
@@ -36,18 +37,18 @@ ACTIONS: Final = "actions "
 Array = npt.NDArray[Any]  # dtypes differ
 
 
-def snapshot(store: Store) -> Callable[[Path], None]:
-    """Return what writes a store as it is now to a file, in any thread.
+def snapshot(history: History) -> Callable[[Path], None]:
+    """Return what writes a history as it is now to a file, in any thread.
 
     The file is a zip; it is at its place only when it is whole.
     """
     writer = _Writer()
-    now, saved, rows = store.time, writer.json_of(store), store.actions.snapshot()
+    saved, rows = writer.json_of(history), history.actions.snapshot()
 
     def write(path: Path) -> None:
         arrays = writer.arrays | {f"{ACTIONS}{name}": one for name, one in rows().items()}
         dtypes = {name: column.dtype.str for name, column in arrays.items()}
-        meta = {"format": FORMAT, "time": now, "dtypes": dtypes, "store": saved}
+        meta = {"format": FORMAT, "dtypes": dtypes, "history": saved}
         part = path.with_name(f".{path.name}.part")
         try:
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
@@ -62,8 +63,8 @@ def snapshot(store: Store) -> Callable[[Path], None]:
     return write
 
 
-def load(path: Path) -> Store:
-    """Return the store in a file that `snapshot` has written.
+def load(path: Path) -> LiveSession:
+    """Return the history in a file that `snapshot` has written, in a session that is closed.
 
     Raises
     ------
@@ -80,17 +81,16 @@ def load(path: Path) -> Store:
             tables = io.BytesIO(file.read(TABLES))
         with np.load(tables, allow_pickle=False) as file:
             arrays = {n: _unpacked(file[n], dtype) for n, dtype in meta["dtypes"].items()}
-        store = Store()
-        _Reader(arrays).restore(store, meta["store"])
+        history = History()
+        _Reader(arrays).restore(history, meta["history"])
         rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
-        store.actions.refill(rows)
-        store.rest_at(meta["time"], "This is a recording.")
+        history.actions.refill(rows)
     except (zipfile.BadZipFile, LookupError, TypeError, AttributeError, EOFError) as error:
         raise ValueError(f"{path} is no recording, or a part of one: {error!r}.") from error
-    return store
+    return LiveSession.closed(history, "This is a recording.")
 
 
-def saved_of(value: Any) -> Sequence[str]:  # any attribute of the store
+def saved_of(value: Any) -> Sequence[str]:  # any attribute of a history
     """Return the attributes of an object that are kept; none of what is a value itself."""
     if is_dataclass(value):
         return [field.name for field in fields(value)]
@@ -104,7 +104,7 @@ class _Writer:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
 
-    def json_of(self, value: Any) -> Any:  # any attribute of the store
+    def json_of(self, value: Any) -> Any:  # any attribute of a history
         if saved := saved_of(value):
             attributes = {name: self.json_of(getattr(value, name)) for name in saved}
             return {"class": type(value).__name__, "attributes": attributes}
@@ -132,12 +132,12 @@ class _Writer:
 
 
 class _Reader:
-    """The way back; what is in a new store already is filled."""
+    """The way back; what is in a new history already is filled."""
 
     def __init__(self, arrays: dict[str, Array]) -> None:
         self.arrays = arrays
 
-    def restore(self, value: Any, given: Any) -> None:  # an object of the store, and JSON
+    def restore(self, value: Any, given: Any) -> None:  # an object of a history, and JSON
         for name in saved_of(value):
             there = getattr(value, name, None)
             read = self.value_of(given["attributes"][name], there)

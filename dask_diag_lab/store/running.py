@@ -64,7 +64,7 @@ class RunningTable:
         prefix: npt.NDArray[np.uint32],
         start: Floats,
     ) -> None:
-        """Take over all running tasks, with the store's string ids."""
+        """Take over all running tasks, with the history's string ids."""
         self._key, self._prefix, self._start = key, prefix.astype(np.int64), start
         self._places = list(zip(worker.tolist(), key.tolist(), strict=True))
         self._slot = np.array([self._slot_at.get(place, -1) for place in self._places], np.int64)

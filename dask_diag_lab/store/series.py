@@ -1,4 +1,4 @@
-"""Quantities of the workers in the course of time, recorded since the store was made.
+"""Quantities of the workers in the course of time, recorded since the history was made.
 
 Must not look further back: what nobody recorded is not known.
 """

@@ -259,7 +259,7 @@ class SlotTable:
         Parameters
         ----------
         rows : dict of str to ndarray
-            Columns of `ACTIONS`, with the store's string ids.
+            Columns of `ACTIONS`, with the history's string ids.
         slot_of_task : callable
             Returns the slot id in which the task of an action, given by its index, was shown as
             running, or None.

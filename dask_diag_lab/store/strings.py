@@ -1,4 +1,4 @@
-"""Interned text: a small number for each distinct string, the same for the life of the store.
+"""Interned text: a small number for each distinct string, the same for the life of the history.
 
 Besides, the order in which prefixes appeared, and what the numbers of the wire mean.
 """
@@ -129,7 +129,7 @@ class Epoch:
     name : str
         `Batch.epoch`.
     first_task : int
-        The store's ordinal of the wire's task 0.
+        The history's ordinal of the wire's task 0.
     known_until : float
         What ended before this time on the scheduler's clock was recorded in an epoch before.
 

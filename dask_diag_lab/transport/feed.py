@@ -40,7 +40,7 @@ BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
 KEPT: Final = frozenset({"activities"})
-"""Extras of which the store keeps checkpoints, so that they are wanted while nobody looks."""
+"""Extras of which the history keeps checkpoints, so that they are wanted while nobody looks."""
 STAYING: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
 """What the workers of a cluster that is being closed do not take along."""
 

@@ -1,6 +1,6 @@
 """Answers of the cluster for a view that is looked at, asked again when they are old.
 
-Knows the store; knows nothing of Bokeh.
+Knows the live session; knows nothing of Bokeh.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import WeakKeyDictionary
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.store.queries import Query
 
 REFRESH_S: Final = 2.0
@@ -31,9 +31,9 @@ def refresh_s(usual_s: float, n_requests: int) -> float:
     return max(usual_s, PER_REQUEST_S * n_requests)
 
 
-def can_ask(store: Store) -> bool:
+def can_ask(live: LiveSession) -> bool:
     """Return whether there may be an answer to what is asked from now on."""
-    return store.feed_state.state != "closed"
+    return live.feed_state.state != "closed"
 
 
 class Asked:
@@ -41,17 +41,17 @@ class Asked:
 
     Parameters
     ----------
-    store : Store
+    live : LiveSession
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
         self._asked_at: WeakKeyDictionary[Query, float] = WeakKeyDictionary()
 
     def fresh(self, kind: str, *, every_s: float = REFRESH_S, **arguments: str | float) -> Query:
         """Return the query, asked again if its answer is ``every_s`` old; 0: never by itself."""
-        query = self._store.queries.ask(kind, **arguments)
-        now = self._store.time
+        query = self._live.queries.ask(kind, **arguments)
+        now = self._live.time
         asked_at = self._asked_at.setdefault(query, now)
         if query.state == "answered":
             is_due = now - query.answered_at >= every_s
@@ -59,5 +59,5 @@ class Asked:
             is_due = query.state == "failed" and now - asked_at >= RETRY_S
         if every_s and is_due:
             self._asked_at[query] = now
-            self._store.queries.ask_again(query)
+            self._live.queries.ask_again(query)
         return query

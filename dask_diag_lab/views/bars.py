@@ -166,7 +166,7 @@ class BarPlot(DataPlot):
 
     @abstractmethod
     def rows(self) -> Rows:
-        """Return columns of equal length from ``self.store``: always the same names.
+        """Return columns of equal length from ``self.history``: always the same names.
 
         Beside the columns that the attributes name these have a meaning: ``host``, by which rows
         may be put together; ``level_index``, the number of one of `levels`; ``remark``, a word or

@@ -90,7 +90,7 @@ class DataPlot(View):
 
     @abstractmethod
     def rows(self) -> Rows:
-        """Return columns of equal length from ``self.store``: always the same names."""
+        """Return columns of equal length from ``self.history``: always the same names."""
 
     def headline(self) -> str:
         """Return one line with what matters now, most important first; there are rows."""

@@ -1,4 +1,4 @@
-"""What plots of one extra table of the store have in common: its table, and why it is empty."""
+"""What plots of one extra table of the history have in common: its table, and why it is empty."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ExtraPlot(View):
     @property
     def extra(self) -> ExtraTable:
         """The table."""
-        return self.store.extras[self.reads[0]]
+        return self.history.extras[self.reads[0]]
 
     def why_empty(self) -> str:
         """Return why there are no rows: `empty` where the scheduler has sent the table."""
@@ -59,4 +59,4 @@ class ExtraStack(StackPlot):
     def table(self) -> Table:
         """Return every row."""
         (name,) = self.needs
-        return extra_table(self.store.extras[name])
+        return extra_table(self.history.extras[name])

@@ -1,6 +1,6 @@
 """The quiet figure that all plots share, and the rule that unchanged data is never sent.
 
-Knows Bokeh and `look`; knows nothing of the store or of any one plot.
+Knows Bokeh and `look`; knows nothing of histories or of any one plot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Our own Bokeh models, whose browser side is ``src/models`` (built: ``dist/dask_diag_lab.js``).
 
 For what Bokeh's own models could do only with `CustomJS`, whose text the browser must be allowed
-to run as code, or only too slowly. Knows nothing of the store or of any one plot.
+to run as code, or only too slowly. Knows nothing of histories or of any one plot.
 
 That script stands where Bokeh looks for the one of an extension, which ``bokeh.ext.json`` makes of
 this package: so each document that Bokeh saves or shows with such a model carries it as well.

@@ -1,6 +1,6 @@
 """What tasks, spans and workers are called, and what is said while there are no workers.
 
-Names may be any text at all. Knows the store; knows nothing of Bokeh.
+Names may be any text at all. Knows the history; knows nothing of Bokeh.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History
     from dask_diag_lab.views.view import View
 
 # --- tasks, groups and prefixes
@@ -84,17 +84,17 @@ def readable_name(name: str) -> str:
     return name.rpartition("://")[2] or name
 
 
-def worker_name(store: Store, address: str) -> str:
+def worker_name(history: History, address: str) -> str:
     """Return the name of one worker, marked when it is gone; an address never seen stays one."""
-    name = store.seen_workers.names.get(address)
+    name = history.seen_workers.names.get(address)
     if name is None:
         return readable_name(address)
-    return readable_name(name) + LEFT * (address not in store.workers)
+    return readable_name(name) + LEFT * (address not in history.workers)
 
 
-def known_names(store: Store) -> dict[str, str]:
+def known_names(history: History) -> dict[str, str]:
     """Return `worker_name` of all workers ever seen, by address: first those there are."""
-    workers, seen = store.workers, store.seen_workers.names.items()
+    workers, seen = history.workers, history.seen_workers.names.items()
     there = dict(zip(workers.address, map(readable_name, workers.name), strict=True))
     return there | {a: readable_name(name) + LEFT for a, name in seen if a not in there}
 
@@ -115,36 +115,36 @@ def name_label(name: str) -> str:
     return f"worker {name}" if name.removesuffix(LEFT).isdecimal() else name
 
 
-def worker_label(store: Store, address: str) -> str:
+def worker_label(history: History, address: str) -> str:
     """Return `worker_name` as it stands among other words, such as ``worker 0``."""
-    return name_label(worker_name(store, address))
+    return name_label(worker_name(history, address))
 
 
 def open_worker(view: View, address: str) -> None:
     """Open the page of a worker, if it is still there."""
-    if address in view.store.workers:
+    if address in view.history.workers:
         view.open("worker", worker=address)
 
 
-def worker_options(store: Store, chosen: str) -> list[tuple[str, str]]:
+def worker_options(history: History, chosen: str) -> list[tuple[str, str]]:
     """Return address and label of the workers to choose from; last, one chosen that is gone."""
-    addresses = filter(None, dict.fromkeys([*store.workers.address, chosen]))
-    return [(address, fmt.elide(worker_label(store, address), 60)) for address in addresses]
+    addresses = filter(None, dict.fromkeys([*history.workers.address, chosen]))
+    return [(address, fmt.elide(worker_label(history, address), 60)) for address in addresses]
 
 
 NO_DATA: Final = "Waiting for the first data of this cluster."
 NO_WORKERS: Final = "This cluster has no workers yet. Add some with cluster.scale(4)."
 
 
-def no_workers(store: Store) -> str:
+def no_workers(history: History) -> str:
     """Return why no worker is there, and what to do.
 
     When the last one left is said as a time of day: while nothing changes nothing is drawn
     anew, and a duration would soon be wrong.
     """
-    if store.scheduler is None:
+    if history.scheduler is None:
         return NO_DATA
-    times, threads = store.nthreads.times, store.nthreads.values
+    times, threads = history.nthreads.times, history.nthreads.values
     if not threads.any():
         return NO_WORKERS
     ended = "" if threads[-1] else f": the last one left at {fmt.clock(times[-1])}"

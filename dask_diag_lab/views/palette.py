@@ -1,6 +1,6 @@
 """Every data colour of every plot, for light and dark canvases.
 
-Knows nothing of the store or of Bokeh. Text, axes and canvas colours belong to `look`.
+Knows nothing of histories or of Bokeh. Text, axes and canvas colours belong to `look`.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def prefix_palette(look: Look) -> tuple[str, ...]:
 
 
 def prefix_color(index: int, look: Look) -> str:
-    """Return the colour of the prefix with this index in ``store.palette``.
+    """Return the colour of the prefix with this index in ``history.palette``.
 
     No two prefixes are alike until the palette is used up; then it starts again.
     """

@@ -60,7 +60,7 @@ class Line:
     Attributes
     ----------
     name : str
-        In ``store.series``, or as `SeriesPlot.points` knows it.
+        In ``history.series``, or as `SeriesPlot.points` knows it.
     label : str
         In headline, legend, tooltip and table.
     color : str
@@ -89,7 +89,7 @@ class Points:
 
 
 class SeriesPlot(View):
-    """Lines over time, of what the store has recorded since the diagnostics began.
+    """Lines over time, of what the history has recorded since the diagnostics began.
 
     Attributes
     ----------
@@ -121,8 +121,8 @@ class SeriesPlot(View):
         self.source = Source("x", "time", "top", *numbered, is_patched=True)
 
     def points(self, name: str) -> Points:
-        """Return the points of a line: those of ``store.series``."""
-        found = self.store.series.get(name)
+        """Return the points of a line: those of ``history.series``."""
+        found = self.history.series.get(name)
         return Points(found.times, found.mean, found.low, found.high, found.total, found.n)
 
     def headline(self) -> str:

@@ -52,7 +52,7 @@ class StackPlot(View):
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
         self.parts = [
-            plot(self.store, self.look, self.arguments if plot.has_period else {})
+            plot(self.live, self.look, self.arguments if plot.has_period else {})
             for plot in self.plots
         ]
 

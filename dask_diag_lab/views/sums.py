@@ -29,12 +29,12 @@ class SumsView(View):
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
         super().set_up()
-        self._latest: Latest[Sums] = Latest(self.store.jobs, rest=REST)
+        self._latest: Latest[Sums] = Latest(self.live.jobs, rest=REST)
 
     @property
     def sums(self) -> Sums | None:
         """The newest sums that there are; None before the first."""
-        actions = self.store.actions
+        actions = self.history.actions
         return self._latest.of(self.period, actions.version, actions.sums(self.period, self.by))
 
     @property
@@ -42,7 +42,7 @@ class SumsView(View):
         """Which time the sums are of."""
         if self.period != ALL:
             return self.period_text
-        begins = self.store.busy.start  # also of what the log gave up
+        begins = self.history.busy.start  # also of what the log gave up
         return f"since {fmt.clock(float(begins[0]))}" if len(begins) else ""
 
     def state(self) -> object:

@@ -1,4 +1,4 @@
-"""What every plot is: a Bokeh model built once and brought up to date from the store."""
+"""What every plot is: a Bokeh model built once and brought up to date from a history."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dask_diag_lab.views.look import LIGHT, Look
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.profile.tree import Frames
 
 
@@ -206,11 +206,14 @@ def text_of(period: Window) -> str:
 
 
 class View(ABC):
-    """One plot of one page: built once, updated as often as the store changes.
+    """One plot of one page: built once, updated as often as something changes.
 
     A subclass declares the plot by class attributes and is made known by `register_plot`. All
     methods run on the server's loop, under the Bokeh document's lock. A view never waits, never
-    does I/O and never looks at anything but the store.
+    does I/O and never looks at anything but what it is given.
+
+    ``live`` and ``history`` are what it is given: what is known of a cluster, and beside it what is
+    only of now, such as questions to it and its clock.
 
     Attributes
     ----------
@@ -234,9 +237,9 @@ class View(ABC):
     unavailable : str
         Why it can have no data here; it is listed last then. '' where it can have some.
     reads : sequence of str
-        Tables of the store that the picture is made of, such as ``"workers"`` or the name of one
-        of `schema.EXTRAS`: `update` draws when the ``version`` of one has changed. Empty: when
-        anything has.
+        Tables of the history that the picture is made of, such as ``"workers"`` or the name of one
+        of `schema.EXTRAS`, and ``"queries"`` for the answers to all questions: `update` draws
+        when the ``version`` of one has changed. Empty: when anything has.
     needs : frozenset of str
         Names of `schema.EXTRAS`, and ``"graph"``, that are sent while the view is looked at;
         those among `reads` unless it is given.
@@ -290,9 +293,10 @@ class View(ABC):
             cls.accepts = {**PERIOD, **cls.accepts}
 
     def __init__(
-        self, store: Store, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
+        self, live: LiveSession, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
     ) -> None:
-        self.store = store
+        self.live = live
+        self.history = live.history
         self.look = look
         self.period = ALL
         self._set_arguments(arguments or {})
@@ -301,7 +305,7 @@ class View(ABC):
         self.set_up()
 
     def set_up(self) -> None:
-        """Make what the view keeps beside store, look and arguments; called once, when they are.
+        """Make what the view keeps beside history, look and arguments; called once, when they are.
 
         A subclass of a kind of plot, such as `BarPlot`, calls ``super().set_up()`` as well.
         """
@@ -311,7 +315,7 @@ class View(ABC):
         """Return the picture's root model, ``sizing_mode="stretch_both"``; called once."""
 
     def update(self) -> None:
-        """Bring picture and `caption` up to the store; send nothing where nothing changed."""
+        """Bring picture and `caption` up to date; send nothing where nothing changed."""
         now = self._basis()
         if now != self._drawn:
             self._drawn = None  # until it is: what fails is tried, and reported, again
@@ -377,14 +381,12 @@ class View(ABC):
 
     def _basis(self) -> object:
         """Return all that the picture depends on."""
-        store = self.store
-        versions: object = store.version
+        history = self.history
+        versions: object = self.live.version
         if self.reads:
-            versions = [
-                (store.extras[name] if name in EXTRA_NAMES else getattr(store, name)).version
-                for name in self.reads
-            ]
-        return versions, store.scheduler, self.look, self.arguments, self.state()
+            tables = {**vars(history), **history.extras, "queries": self.live.queries}
+            versions = [tables[name].version for name in self.reads]
+        return versions, history.scheduler, self.look, self.arguments, self.state()
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> dict[str, str]:
@@ -417,7 +419,7 @@ class View(ABC):
             It is none; the message has what can be given.
         """
         given = self.arguments.get(name)
-        return parse_time(given, self.store.time) if given else otherwise
+        return parse_time(given, self.live.time) if given else otherwise
 
     @property
     def count_argument(self) -> int:
@@ -429,7 +431,7 @@ class View(ABC):
 
     @property
     def is_behind(self) -> bool:
-        """Whether `update` has more to draw of what the store has; it is called again soon then."""
+        """Whether `update` has more to draw of what is known; it is called again soon then."""
         return False
 
     def open(self, plot: str, **arguments: str) -> None:

@@ -48,7 +48,7 @@ def test_the_end_of_a_scheduler_has_the_shape_of_its_fixture(name: str) -> None:
     async def story() -> None:
         async with serving() as served:
             wanted = fixture(f"http/{name}")
-            served.store.set_feed_state(wanted["state"], wanted["reason"], wanted["since"])
+            served.live.set_feed_state(wanted["state"], wanted["reason"], wanted["since"])
             found = await served.json("/health")
             assert differences(found, wanted) == []
             names = ("state", "reason", "since")

@@ -17,7 +17,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from dask_diag_lab.schema import WORKERS, Batch, SchedulerInfo
 from dask_diag_lab.schema.columns import default_row
 from dask_diag_lab.server import Server
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import Plot
 from tests.kernel.store.batches import tables_of
 
@@ -125,7 +125,7 @@ class Endpoint:
 class Served(Endpoint):
     """A running server with what a test needs to talk to it."""
 
-    store: Store = field(default_factory=Store)
+    live: LiveSession = field(default_factory=LiveSession)
     server: Server = field(init=False)
     watched: list[bool] = field(default_factory=list)
     wanted: list[frozenset[str]] = field(default_factory=list)
@@ -144,24 +144,24 @@ async def serving(
     *,
     has_data: bool = True,
 ) -> AsyncIterator[Served]:
-    """Run a server over a store that is live with one batch; take it down after."""
+    """Run a server over a session that is live with one batch; take it down after."""
     served = Served()
-    store = served.store
+    live = served.live
     served.server = Server(
-        store,
+        live,
         info=info or (lambda: {"id": "0123456789abcdef", "name": "analysis.ipynb"}),
         token=TOKEN,
         on_watch=served.note_watch,
         catch_up=catch_up,
         plots=plots,
     )
-    store.on_change = served.server.tick
+    live.on_change = served.server.tick
     served.url = await served.server.start()
     try:
         await served.ask("/individual-plots.json")  # there once Bokeh is loaded
         if has_data:
-            store.set_feed_state("live", "", NOW)
-            store.apply(make_batch())
+            live.set_feed_state("live", "", NOW)
+            live.apply(make_batch())
         yield served
     finally:
         await served.server.stop()

@@ -27,7 +27,7 @@ const GROWING = `from dask_diag_lab import FigureView, register_plot
 class Growing(FigureView):
     name, title, description = "growing", "Growing", "More and more rows."
     def rows(self):
-        rows = range(self.store.version)
+        rows = range(self.live.version)
         return {"row": list(rows), "color": [f"#{10 + row % 90}8000" for row in rows]}
     def make_figure(self, source):
         picture = self.new_figure()

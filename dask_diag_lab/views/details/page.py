@@ -66,7 +66,7 @@ class DetailPage(View):
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self.asked = Asked(self.store)
+        self.asked = Asked(self.live)
         self.queries: list[Query] = []
         self.section = self.sections[0]
         self._is_chosen = False
@@ -121,16 +121,16 @@ class DetailPage(View):
         return Stack(children=parts, sizing_mode="stretch_both", spacing=0, margin=0)
 
     def _basis(self) -> object:
-        """Return what is known of the thing: other changes of the store do not matter here."""
+        """Return what is known of the thing: other changes of the history do not matter here."""
         found = self.look_up()  # it may go to another section
         asked = [(id(query), query.version) for query in self.queries]
-        return found, asked, self.arguments, self.section.name, self.look, can_ask(self.store)
+        return found, asked, self.arguments, self.section.name, self.look, can_ask(self.live)
 
     def draw(self) -> None:
         """Draw caption and section; see `View.draw`."""
         sections = [(section.name, section.title) for section in self.sections]
         show = Control("section", "select", "Show", self.section.name, sections)
-        ask = [Control("ask", "button", "Ask now")] if can_ask(self.store) else []
+        ask = [Control("ask", "button", "Ask now")] if can_ask(self.live) else []
         self.caption = Caption(
             empty=self.empty(),
             note=self.note(),
@@ -157,9 +157,9 @@ class DetailPage(View):
         """Go to another section, or ask again; a subclass adds its own controls."""
         if name == "section":
             self.choose(value)
-        elif name == "ask" and can_ask(self.store):
+        elif name == "ask" and can_ask(self.live):
             for query in self.queries:
-                self.store.queries.ask_again(query)
+                self.live.queries.ask_again(query)
 
     def choose(self, name: str) -> None:
         """Show the section that somebody asked for, and stay with it."""

@@ -121,11 +121,11 @@ class TaskPage(DetailPage):
         self.queries = []
         if not self.key:
             return None
-        store, now = self.store, self.store.time
+        history, now = self.history, self.live.time
         # Clocks of workers may be ahead of the scheduler's.
         self._running = [
-            (store.strings[worker], min(start, now))
-            for worker, start in store.running.of_key(self.key)
+            (history.strings[worker], min(start, now))
+            for worker, start in history.running.of_key(self.key)
         ]
         query = self._query = self.asked.fresh("task", key=self.key)
         self.queries.append(query)
@@ -143,8 +143,8 @@ class TaskPage(DetailPage):
         return [(worker, int(now - start)) for worker, start in self._running]
 
     def _read_log(self) -> list[Row]:
-        texts, threads = self.store.strings, self.store.slots.thread_index
-        of_key = self.store.actions.of_key(self.key).items()
+        texts, threads = self.history.strings, self.history.slots.thread_index
+        of_key = self.history.actions.of_key(self.key).items()
         columns: dict[str, list[Any]] = {name: column.tolist() for name, column in of_key}
         columns |= {name: texts.take(columns[name]) for name in ("worker", "source", "prefix")}
         columns |= {
@@ -191,7 +191,7 @@ class TaskPage(DetailPage):
     @property
     def _worker(self) -> str:
         """The worker of most interest that is still there; '' where there is none."""
-        return next((address for _, address in self._roles if address in self.store.workers), "")
+        return next((address for _, address in self._roles if address in self.history.workers), "")
 
     # --- what is shown
 
@@ -230,7 +230,7 @@ class TaskPage(DetailPage):
             ("Group", task.get("group", "")),
             ("Runs on", self._names(now.get("worker"))),
             ("Runs since", fmt.clock(since) if since else ""),
-            ("Runs for", fmt.duration(self.store.time - since) if since else ""),
+            ("Runs for", fmt.duration(self.live.time - since) if since else ""),
             ("Ran on", run.get("worker", "") + thread),
             ("Started at", fmt.clock(run["start"]) if run else ""),
             ("Ended at", fmt.clock(run["stop"]) if run else ""),
@@ -255,7 +255,7 @@ class TaskPage(DetailPage):
         if section is _WORKERS:
             return [{"role": role, "worker": address} for role, address in self._roles]
         if section is _TIMES:
-            answered, now = self._answer.get("actions", ()), self.store.time
+            answered, now = self._answer.get("actions", ()), self.live.time
             running = (
                 {"action": "computes now", "start": start, "worker": self._names(worker)}
                 for worker, start in self._running
@@ -268,7 +268,7 @@ class TaskPage(DetailPage):
         return list(self._answer.get("story", ()))
 
     def _names(self, *addresses: str | None) -> str:
-        return ", ".join(worker_label(self.store, each) for each in addresses if each)
+        return ", ".join(worker_label(self.history, each) for each in addresses if each)
 
     def text(self, section: Section) -> str:
         """Return the error, what the task does now, or why a table has no rows."""
@@ -285,7 +285,7 @@ class TaskPage(DetailPage):
         """Return error and traceback, or why there is none; '' where nothing is known."""
         text = _error_text(self._answer)
         if not text and self._runs and self._runs[-1]["outcome"] != Outcome.OK:
-            errors = self.store.extras["errors"]  # kept also of tasks that are forgotten
+            errors = self.history.extras["errors"]  # kept also of tasks that are forgotten
             for row in np.flatnonzero(errors["key"] == self.key):
                 text = _error_text({name: errors[name][row] for name in _ERROR_TEXTS})
             text = text or "The error of its run is not kept."

@@ -63,12 +63,12 @@ class WorkerPage(DetailPage):
     @property
     def worker(self) -> str:
         """Its address; '' while there is none to show."""
-        addresses = self.store.workers.address
+        addresses = self.history.workers.address
         return self.arguments.get("worker", "") or (addresses[0] if addresses else "")
 
     def look_up(self) -> object:
         """Ask the worker for its facts and tasks, and for what the section shows beside."""
-        workers, worker = self.store.workers, self.worker
+        workers, worker = self.history.workers, self.worker
         if worker and worker in workers:
             self.queries = [self.asked.fresh("worker", worker=worker)]
             if self.section is _STACKS:
@@ -79,8 +79,9 @@ class WorkerPage(DetailPage):
                 self.queries.append(self.asked.fresh(self.section.name, worker=worker))
         elif any(query.arguments["worker"] != worker for query in self.queries):
             self.queries = []  # else what it answered before it left
-        is_waiting = self.store.scheduler is None
-        return worker, workers.row(worker), workers.address, is_waiting, self.store.nthreads.version
+        is_waiting = self.history.scheduler is None
+        threads = self.history.nthreads.version
+        return worker, workers.row(worker), workers.address, is_waiting, threads
 
     @property
     def _about(self) -> Answer:
@@ -94,7 +95,7 @@ class WorkerPage(DetailPage):
 
     def subject_controls(self) -> Sequence[Control]:
         """Return the list of workers, and the way to the profile."""
-        options = worker_options(self.store, self.worker)
+        options = worker_options(self.history, self.worker)
         return (
             Control("worker", "select", "Worker", self.worker, options),
             Control("profile", "button", "Profile"),
@@ -110,9 +111,9 @@ class WorkerPage(DetailPage):
 
     def facts(self) -> Facts:
         """Return what the heartbeat has, then what the worker answered."""
-        row, answered = self.store.workers.row(self.worker), _answer_facts(self._about)
+        row, answered = self.history.workers.row(self.worker), _answer_facts(self._about)
         if row is None:
-            name = worker_name(self.store, self.worker).removesuffix(LEFT)
+            name = worker_name(self.history, self.worker).removesuffix(LEFT)
             left = ("", f"Worker {name} has left the cluster.")
             return [left, ("Address", self.worker), *answered] if self.queries else []
         return [*self._heartbeat_facts(row), *answered]
@@ -120,7 +121,7 @@ class WorkerPage(DetailPage):
     def _heartbeat_facts(self, row: Mapping[str, Any]) -> Facts:
         """Return what the last heartbeat has: ``row`` is one of `schema.WORKERS`."""
         address, name, process = str(row["address"]), str(row["name"]), str(row["process"])
-        n_beside = self.store.workers.process.count(process) - 1 if process else 0
+        n_beside = self.history.workers.process.count(process) - 1 if process else 0
         others = fmt.plural(n_beside, "other worker")
         return [
             ("Status", str(row["status"])),
@@ -139,8 +140,8 @@ class WorkerPage(DetailPage):
 
     def empty(self) -> str:
         """Return why there is nothing to show, and what to do."""
-        if not self.worker or self.store.scheduler is None:
-            return no_workers(self.store)
+        if not self.worker or self.history.scheduler is None:
+            return no_workers(self.history)
         if self.queries:
             return ""
         address = fmt.elide(self.worker, 80)
@@ -170,7 +171,7 @@ class WorkerPage(DetailPage):
             {
                 **row,
                 "address": row["peer"],
-                "peer": worker_label(self.store, row["peer"]) or "(client)",
+                "peer": worker_label(self.history, row["peer"]) or "(client)",
                 "direction": {"in": "received", "out": "sent"}.get(row["direction"], ""),
                 "seconds": row["stop"] - row["start"],
             }

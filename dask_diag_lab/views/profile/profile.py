@@ -93,12 +93,12 @@ class ProfileOfTasks(View):
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self.sampling = Sampling(self.store)
+        self.sampling = Sampling(self.live)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
         self._is_listed = self._is_built = False
-        self._bins: Latest[Bins] = Latest(self.store.jobs)
-        self._sent: Latest[SentFrames] = Latest(self.store.jobs)
+        self._bins: Latest[Bins] = Latest(self.live.jobs)
+        self._sent: Latest[SentFrames] = Latest(self.live.jobs)
         self._rows: tuple[int, ...] = ()
         self._profile: Profile | None = None
         self._choose_from_arguments()
@@ -130,8 +130,8 @@ class ProfileOfTasks(View):
         """Return what was read and what the reader has set; see `View.state`."""
         sampling = self.sampling
         chosen = (self._path, self._search, self._is_listed, self._from_task, *self._subject)
-        read = (sampling.version, self._sent.version, self._bins.version, can_ask(self.store))
-        return read, chosen, sampling.start, sampling.stop, len(self.store.prefixes)
+        read = (sampling.version, self._sent.version, self._bins.version, can_ask(self.live))
+        return read, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
 
     def table(self) -> Table:
         """Return functions with their own and their total time."""
@@ -220,7 +220,7 @@ class ProfileOfTasks(View):
 
     def _subjects(self) -> tuple[list[tuple[str, str]], str]:
         """Return what there is to choose, in an order that does not change, and what is chosen."""
-        names = set(self.store.prefixes.names) | {self.sampling.prefix}
+        names = set(self.history.prefixes.names) | {self.sampling.prefix}
         answer = self.sampling.activity.answer
         names |= set(answer["prefixes"]) if answer else set()
         named = [(name, fmt.elide(name, 80)) for name in sorted(names - {""})]
@@ -252,7 +252,7 @@ class ProfileOfTasks(View):
             bins = self._bins.of(activity, activity.n_answers, lambda: Bins(answer))
         self._show_profile(profile)
         if bins is not None:
-            self.timeline.show(bins, self.look, self.store.palette.index, self.sampling.prefix)
+            self.timeline.show(bins, self.look, self.history.palette.index, self.sampling.prefix)
         self.timeline.mark(self.sampling.start, self.sampling.stop)
         set_properties(self.timeline.figure, visible=bins is not None and bool(bins.counts.any()))
         self.caption = self._caption_of(profile, bins)
@@ -296,7 +296,7 @@ class ProfileOfTasks(View):
         return Caption(
             headline=captions.headline(sampling, profile, zoomed),
             controls=self._controls(profile, zoomed),
-            empty=captions.empty(sampling, profile, can_ask=can_ask(self.store)),
+            empty=captions.empty(sampling, profile, can_ask=can_ask(self.live)),
             note=captions.note(sampling, profile, seconds, n_left_out),
         )
 
@@ -306,7 +306,7 @@ class ProfileOfTasks(View):
         options, value = self._subjects()
         found = captions.found(profile, self._search) or "Search"
         period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)} ✕"
-        worker = f"{worker_label(self.store, sampling.worker)} ✕"
+        worker = f"{worker_label(self.history, sampling.worker)} ✕"
         listed = "on" if self._is_listed else "off"
         controls = (
             (Control("subject", "select", self.source_title, value, options), True),
@@ -316,7 +316,7 @@ class ProfileOfTasks(View):
             (Control("period", "button", period), sampling.has_period),
             (Control("worker", "button", worker), sampling.worker),
             (Control("table", "toggle", "Table", listed), True),
-            (Control("refresh", "button", "Refresh"), can_ask(self.store)),
+            (Control("refresh", "button", "Refresh"), can_ask(self.live)),
         )
         return [control for control, is_shown in controls if is_shown]
 

@@ -11,7 +11,7 @@ from dask_diag_lab.views.asked import refresh_s
 from dask_diag_lab.views.profile.tree import Frames, functions_table
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.store.queries import Query
     from dask_diag_lab.views.view import Table
 
@@ -70,7 +70,7 @@ class Sampling:
 
     Parameters
     ----------
-    store : Store
+    live : LiveSession
 
     Attributes
     ----------
@@ -82,12 +82,12 @@ class Sampling:
         Period on the scheduler's clock; 0 for open.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, live: LiveSession) -> None:
         self.source = TASKS
         self.prefix = self.worker = ""
         self.start = self.stop = 0.0
-        self._store = store
-        self._profile: Latest[Profile] = Latest(store.jobs)
+        self._live = live
+        self._profile: Latest[Profile] = Latest(live.jobs)
         self._asked: tuple[object, float, object] = ((), 0.0, None)
 
     @property
@@ -104,37 +104,37 @@ class Sampling:
         """The profile of what is chosen; asked for if it never was."""
         chosen = {"source": self.source, "worker": self.worker, "prefix": self.prefix}
         period = {"start": self.start, "stop": self.stop}
-        return self._store.queries.ask("profile", **chosen, **period)
+        return self._live.queries.ask("profile", **chosen, **period)
 
     @property
     def activity(self) -> Query:
         """Samples over time of all tasks."""
-        return self._store.queries.ask("activity", source=self.source, worker=self.worker)
+        return self._live.queries.ask("activity", source=self.source, worker=self.worker)
 
     @property
     def refresh_s(self) -> float:
         """Age at which the answers are asked for again: more where many workers give them."""
-        return refresh_s(REFRESH_S, 0 if self.worker else 2 * len(self._store.workers))
+        return refresh_s(REFRESH_S, 0 if self.worker else 2 * len(self._live.history.workers))
 
     def refresh(self) -> None:
         """Ask for newer answers."""
         for query in (self.activity, self.query):
-            self._store.queries.ask_again(query)
+            self._live.queries.ask_again(query)
 
     def follow(self) -> None:
         """Ask again what is old, if it may have changed; a period that is over never does."""
         asked = (self.activity, *([] if self.has_period else [self.query]))
         before, asked_at, known = self._asked
-        now = self._store.time
+        now = self._live.time
         # Tasks' profiles change only while tasks run; None always differs.
-        is_still = self.source == TASKS and not self._store.running.count
-        work = self._store.actions.count if is_still else None
+        is_still = self.source == TASKS and not self._live.history.running.count
+        work = self._live.history.actions.count if is_still else None
         if before != asked:
             self._asked = asked, now, None
         elif now - asked_at >= self.refresh_s and (work is None or work != known):
             self._asked = asked, now, work
             for query in asked:
-                self._store.queries.ask_again(query)
+                self._live.queries.ask_again(query)
 
     def read(self) -> Profile | None:
         """Return the profile of now, read off the loop; None before the first has been read."""

@@ -231,7 +231,7 @@ class Costs(BarPlot):
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
         super().set_up()
-        self._share: Latest[TimeShare] = Latest(self.store.jobs, rest=REST)
+        self._share: Latest[TimeShare] = Latest(self.live.jobs, rest=REST)
 
     def state(self) -> object:
         """Return whether the time of threads has been worked out anew; see `View.state`."""
@@ -244,7 +244,7 @@ class Costs(BarPlot):
 
     def why_empty(self) -> str:
         """Return why there are no rows; see `DataPlot.why_empty`."""
-        return self.empty if self.store.extras["activities"].is_known else WAITING
+        return self.empty if self.history.extras["activities"].is_known else WAITING
 
     def rows(self) -> Rows:
         """Return a row for each class that there is, and one for idle threads."""
@@ -270,16 +270,16 @@ class Costs(BarPlot):
         """Return the largest cost and what to do about it; idle threads only while work goes on."""
         rows = self.rows()
         sums = dict(zip(rows["class"], rows["seconds"], strict=True))
-        if self.period == ALL and not self.store.workers.totals().processing:
+        if self.period == ALL and not self.history.workers.totals().processing:
             sums.pop(IDLE, None)
         largest = max(sums, key=lambda name: sums[name]).removesuffix(BACKGROUND)
-        n_done = done(self.store.prefixes.states).sum()
+        n_done = done(self.history.prefixes.states).sum()
         is_large = largest == OVERHEAD and sums.get(OVERHEAD, 0.0) >= LARGE_COST_S * n_done > 0
         return f"{largest} most: {LARGE_TASKS if is_large else COSTS[largest].advice}"
 
     def note(self) -> str:
         """Return what the shares are of; see `DataPlot.note`."""
-        since = f"while anything ran since {fmt.clock(self.store.busy.since)}"
+        since = f"while anything ran since {fmt.clock(self.history.busy.since)}"
         return (
             f"Shares of the {fmt.duration(np.nanmax(self.rows()['offered']))} of thread time"
             f" offered {self.period_text or since}. What Task Stream calls computing is all that"
@@ -295,7 +295,7 @@ class Costs(BarPlot):
     def _amounts(self) -> list[Amount]:
         """Return class, context, activity and seconds, largest first; idle threads last."""
         sums: defaultdict[tuple[str, str], float] = defaultdict(float)
-        gained = self.store.activities.gained(self.period)
+        gained = self.history.activities.gained(self.period)
         for metric in metrics_of((*name, value) for name, value in gained.items()):
             # What tasks do for a shuffle is counted among their own time as well.
             is_twice = (metric.context, metric.label) == ("p2p", "foreground")
@@ -314,22 +314,22 @@ class Costs(BarPlot):
 
     def _time_share(self) -> TimeShare | None:
         """Return what threads did in the period, as far as that is worked out."""
-        store, now = self.store, self.store.time
-        steps = store.nthreads.times, store.nthreads.values
+        history, now = self.history, self.live.time
+        steps = history.nthreads.times, history.nthreads.values
         if self.period == ALL:
-            window = Window(store.busy.since)
-            offered_s, running = store.busy.thread_seconds(*steps), NOTHING_RUNS
+            window = Window(history.busy.since)
+            offered_s, running = history.busy.thread_seconds(*steps), NOTHING_RUNS
         else:
-            window = Window(max(self.period.start, store.busy.since), min(self.period.stop, now))
+            window = Window(max(self.period.start, history.busy.since), min(self.period.stop, now))
             ends = np.array([window.start, max(window)])
             offered_s, running = (
                 float(np.diff(seconds_until(ends, *steps))[0]),
-                store.running.places(now),
+                history.running.places(now),
             )
-        found = store.actions.thread_time(window, running, now, only_tasks=True)
+        found = history.actions.thread_time(window, running, now, only_tasks=True)
         return self._share.of(
             self.period,
-            (store.actions.version, offered_s),
+            (history.actions.version, offered_s),
             lambda: TimeShare(offered_s, min(found()["computing"], offered_s)),
         )
 
@@ -451,7 +451,7 @@ class FineMetrics(ExtraPlot, BarPlot):
     def _metrics(self) -> Iterable[tuple[str, str, str, str, float]]:
         """Return `Metric` by `Metric` what is shown."""
         if self.period != ALL:
-            return [(*n, value) for n, value in self.store.activities.gained(self.period).items()]
+            return [(*n, value) for n, value in self.history.activities.gained(self.period).items()]
         fine = self.extra
         chosen = (fine["span"] == self.span) | (not self.span)
         columns = (fine[name][chosen].tolist() for name in Metric._fields)

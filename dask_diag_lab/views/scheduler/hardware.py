@@ -55,7 +55,7 @@ class Hardware(BarPlot):
     @property
     def _query(self) -> Query | None:
         """What was asked by any page, so that each shows it and its table has it."""
-        return self.store.queries.known("hardware")
+        return self.live.queries.known("hardware")
 
     def rows(self) -> Rows:
         """Return a row for each kind and size; none before it was measured."""
@@ -87,18 +87,18 @@ class Hardware(BarPlot):
 
     def why_empty(self) -> str:
         """Return why nothing was measured, and how to; see `DataPlot.why_empty`."""
-        return self._happened() or (UNMEASURED if can_ask(self.store) else UNASKED)
+        return self._happened() or (UNMEASURED if can_ask(self.live) else UNASKED)
 
     def state(self) -> object:
         """Return what differs while a measurement goes on; see `View.state`."""
         asked = self._query and (self._query.version, self._query.state)
-        return super().state(), asked, self._refused, can_ask(self.store)
+        return super().state(), asked, self._refused, can_ask(self.live)
 
     def own_controls(self) -> Sequence[Control]:
         """Return the button, unless it was pressed; see `BarPlot.own_controls`."""
         is_asked = self._query is not None and self._query.state == "asked"
         control = Control("measure", "button", "Measure now")
-        return [control] if can_ask(self.store) and not is_asked else []
+        return [control] if can_ask(self.live) and not is_asked else []
 
     def set_control(self, name: str, value: str) -> None:
         """Ask the cluster: only ever done by the button.
@@ -110,12 +110,12 @@ class Hardware(BarPlot):
             return
         self._refused = self._reason_against()
         if not self._refused:
-            query = self.store.queries.ask("hardware")
+            query = self.live.queries.ask("hardware")
             if query.state != "asked":  # measured before, perhaps for another page
-                self.store.queries.ask_again(query)
+                self.live.queries.ask_again(query)
 
     def _reason_against(self) -> str:
-        workers = self.store.workers
+        workers = self.history.workers
         if not len(workers):
             return f"Not measured: {NOBODY}"
         free = workers.memory_limit - workers.memory

@@ -92,7 +92,7 @@ class _StealingWorkers(ExtraPlot, WorkerBars):
         ranked = [worker for worker, _ in (gave + took).most_common()]
         return {
             "worker": ranked,
-            "name": [worker_label(self.store, worker) for worker in ranked],
+            "name": [worker_label(self.history, worker) for worker in ranked],
             "gave": np.array([gave[worker] for worker in ranked], dtype=np.int64),
             "took": np.array([took[worker] for worker in ranked], dtype=np.int64),
         }
@@ -140,7 +140,7 @@ class _ShuffleBars(ExtraPlot, WorkerBars):
         nbytes = {name: np.nan_to_num(shuffles[name][at]) for name in (*MOVED, *BUFFERS, *LIMITS)}
         return {
             "worker": addresses,
-            "name": [worker_label(self.store, address) for address in addresses],
+            "name": [worker_label(self.history, address) for address in addresses],
             **nbytes,
             "moved": np.sum([nbytes[name] for name in MOVED], axis=0),
             "waiting": np.sum([nbytes[name] for name in BUFFERS], axis=0),

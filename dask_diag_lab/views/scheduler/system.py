@@ -62,13 +62,13 @@ class ProcessBars(WorkerBars):
 
     def values(self) -> Floats:
         """Return the value of the scheduler and those of all workers, NaN where not known."""
-        own = self.store.extras["system"][self.own][-1:]
-        values = [own if len(own) else [np.nan], metric(self.store.workers, self.metric)]
+        own = self.history.extras["system"][self.own][-1:]
+        values = [own if len(own) else [np.nan], metric(self.history.workers, self.metric)]
         return np.concatenate(values) * self.factor
 
     def rows(self) -> Rows:
         """Return a row for each process that reports; see `BarPlot.rows`."""
-        workers, values = self.store.workers, self.values()
+        workers, values = self.history.workers, self.values()
         names = ["Scheduler", *(name_label(name) for name in workers.name)]
         addresses = ["", *workers.address]
         known = np.flatnonzero(np.isfinite(values)).tolist()
@@ -129,7 +129,7 @@ class Contention(StackPlot):
 
     def table(self) -> Table:
         """Return one row for the scheduler and one for each worker."""
-        names = ["Scheduler", *map(str, self.store.workers.name)]
+        names = ["Scheduler", *map(str, self.history.workers.name)]
         loops, locks = (part.values() for part in self.parts if isinstance(part, ProcessBars))
         columns = {EVENT_LOOP: loops.tolist(), "gil_contention": (locks / 100).tolist()}
         return Table({"name": names, **columns}, {EVENT_LOOP: "s"})

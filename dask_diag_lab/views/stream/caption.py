@@ -1,6 +1,6 @@
 """What stands around a task stream as text: headline, legend, note, empty state, marked events.
 
-Pure: from the store and a frame to text.
+Pure: from a history and a frame to text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.view import LegendItem
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.extras import ExtraTable
 
 MAX_LEGEND: Final = 20
@@ -124,10 +124,10 @@ def _prefix_label(code: int, names: Sequence[str]) -> str:
     return name if len(sharing) == 1 else f"{name} and others"
 
 
-def picture_note(store: Store, frame: Frame, transfer_note: str, headline: str) -> str:
+def picture_note(live: LiveSession, frame: Frame, transfer_note: str, headline: str) -> str:
     """Return who died, what shares are of, what was lost, merged or is not drawn as it was."""
     rows, asked = frame.rows, frame.asked
-    parts = [losses(store, frame.start, frame.end)[1], *lost(store)]
+    parts = [losses(live, frame.start, frame.end)[1], *lost(live)]
     if "%" in headline:
         parts.append("shares of the thread time offered in view, pauses too")
     if asked.stop - asked.start < rows.count:
@@ -143,29 +143,30 @@ def picture_note(store: Store, frame: Frame, transfer_note: str, headline: str) 
     return _DOT.join(filter(None, parts))
 
 
-def lost(store: Store) -> list[str]:
+def lost(live: LiveSession) -> list[str]:
     """Return what was not recorded, or is not kept as it was."""
-    parts = [store.degraded] if store.degraded else []
-    if store.gaps:
-        since, until = map(clock, store.gaps[-1])
+    history = live.history
+    parts = [live.degraded] if live.degraded else []
+    if history.gaps:
+        since, until = map(clock, history.gaps[-1])
         parts.append(f"nothing was recorded from {since} to {until}")
-    if store.actions.dropped:
-        parts.append(f"{plural(store.actions.dropped, 'action')} lost: the collector was overrun")
-    if store.actions.evicted:
-        parts.append(f"the oldest {plural(store.actions.evicted, 'action')} given up")
+    if history.actions.dropped:
+        parts.append(f"{plural(history.actions.dropped, 'action')} lost: the collector was overrun")
+    if history.actions.evicted:
+        parts.append(f"the oldest {plural(history.actions.evicted, 'action')} given up")
     return parts + [
-        f"{plural(store.left_out[bound], noun)} {what}"
+        f"{plural(history.left_out[bound], noun)} {what}"
         for bound, (noun, what) in _LEFT_OUT.items()
-        if store.left_out.get(bound)
+        if history.left_out.get(bound)
     ]
 
 
-def empty(store: Store, *, is_window_empty: bool, is_cleared: bool) -> str:
+def empty(live: LiveSession, *, is_window_empty: bool, is_cleared: bool) -> str:
     """Return why there is nothing to see and what to do; '' when there is something."""
     if is_cleared and is_window_empty:
         return "Cleared. New tasks appear here; press F to see the whole history."
-    if not store.actions.count and not store.running.count:
-        if store.slots.count:
+    if not live.history.actions.count and not live.history.running.count:
+        if live.history.slots.count:
             return "No task has finished yet. Compute something with this cluster to see it here."
         return (
             "No task has finished yet, and the cluster has no workers. "
@@ -176,10 +177,10 @@ def empty(store: Store, *, is_window_empty: bool, is_cleared: bool) -> str:
     return ""
 
 
-def marked_events(store: Store) -> list[tuple[float, str, str, str]]:
+def marked_events(history: History) -> list[tuple[float, str, str, str]]:
     """Return moment, title, text and time of day of the newest marked events, newest first."""
     found: list[tuple[float, str, str, str]] = []
-    for at, kind, detail in reversed(store.events.rows):
+    for at, kind, detail in reversed(history.events.rows):
         if kind in _MARKED and len(found) < MAX_MARKS:
             title = ": ".join(filter(None, (_MARKED[kind], detail.get("worker"))))
             text = str(detail.get("cause") or detail.get("reason") or "")
@@ -187,17 +188,19 @@ def marked_events(store: Store) -> list[tuple[float, str, str, str]]:
     return found
 
 
-def pauses(store: Store, frame: Frame) -> list[tuple[float, float, float, float, str, str, str]]:
+def pauses(
+    live: LiveSession, frame: Frame
+) -> list[tuple[float, float, float, float, str, str, str]]:
     """Return where in a frame workers were paused, as left, right, top and bottom, and why."""
     workers, found = {worker.address: worker for worker in frame.rows.workers}, []
-    for start, kind, detail in store.events.rows:
+    for start, kind, detail in live.history.events.rows:
         if kind != "worker-paused" or (worker := workers.get(detail["worker"])) is None:
             continue
-        stop = float(np.fmin(min(detail.get("resumed", np.inf), store.time), worker.ended))
+        stop = float(np.fmin(min(detail.get("resumed", np.inf), live.time), worker.ended))
         if start < frame.end and stop > frame.start:
             top = worker.first - 0.5
             sides = (start - frame.zero, stop - frame.zero, top, top + worker.count)
-            when = f"{clock(start)} to {clock(stop) if stop < store.time else 'now'}"
+            when = f"{clock(start)} to {clock(stop) if stop < live.time else 'now'}"
             found.append((*sides, f"paused: {worker.label}", _WHY_PAUSED, when))
     return found
 

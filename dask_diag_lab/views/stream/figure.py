@@ -29,7 +29,7 @@ from dask_diag_lab.views.stream.patched_source import PatchedSource
 from dask_diag_lab.views.stream.timeline import Timeline
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History
     from dask_diag_lab.views.stream.rows import WorkerRows
     from dask_diag_lab.views.stream.window import TimeWindow
 
@@ -74,9 +74,9 @@ class StreamFigure(Timeline):
         the picture; the outline around the chosen block.
     """
 
-    def __init__(self, store: Store, look: Look, window: TimeWindow, max_keys: int) -> None:
+    def __init__(self, history: History, look: Look, window: TimeWindow, max_keys: int) -> None:
         super().__init__(look, window, MIN_ROW_PX)
-        self._store = store
+        self._history = history
         self.blocks = PatchedSource(*_BLOCK_COLUMNS)
         self.running = Source("left", "y", "code", "prefix", "key")
         self.names = Source("id", "text")
@@ -156,7 +156,7 @@ class StreamFigure(Timeline):
     def show_running(self, tasks: dict[str, npt.NDArray[Any]], zero: float, now: float) -> None:
         """Draw tasks that run up to ``now``: ``slot`` (row), ``start``, ``prefix``, ``key``."""
         prefix = tasks["prefix"]
-        code = np.maximum(self._store.palette.indices(prefix), 0) % PREFIX_CODES
+        code = np.maximum(self._history.palette.indices(prefix), 0) % PREFIX_CODES
         self._send_names(prefix)
         self.running.set(
             {
@@ -227,7 +227,7 @@ class StreamFigure(Timeline):
         new = sorted(set(np.flatnonzero(np.bincount(ids)).tolist()) - self._texts)
         if new:
             self._texts.update(new)
-            texts = [shown_name(text) for text in self._store.strings.take(new)]
+            texts = [shown_name(text) for text in self._history.strings.take(new)]
             self.names.stream({"id": new, "text": texts})
 
     def _send_keys(self, tasks: npt.NDArray[np.integer]) -> None:
@@ -239,5 +239,5 @@ class StreamFigure(Timeline):
         new = sorted(set(tasks.tolist()) - self._sent_keys)
         if new:
             self._sent_keys.update(new)
-            keys = self._store.actions.keys(np.array(new))
+            keys = self._history.actions.keys(np.array(new))
             self.keys.stream({"task": new, "key": keys.tolist()})

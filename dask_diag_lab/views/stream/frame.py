@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dask_diag_lab.schema import Kind, Outcome
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.lod import LevelOfDetail
     from dask_diag_lab.views.stream.rows import Rows
     from dask_diag_lab.views.stream.window import TimeWindow
@@ -110,7 +110,7 @@ class Frame:
 
 
 def frame_job(
-    store: Store,
+    history: History,
     window: TimeWindow,
     rows: Rows,
     asked: slice,
@@ -118,10 +118,10 @@ def frame_job(
 ) -> tuple[Hashable, Callable[[], Frame]]:
     """Return what equal frames have in common, and what makes one, in any thread."""
     start, end, zero, beside = window.start, window.end, window.zero, detail.beside * window.width
-    slots = None if asked == slice(0, store.slots.count) else rows.slots[asked]
+    slots = None if asked == slice(0, history.slots.count) else rows.slots[asked]
     width_px = int(detail.buckets * (1 + 2 * detail.beside))
-    query = store.actions.query(start - beside, end + beside, slots, width_px, detail.max_blocks)
-    colors = store.palette.indices(np.arange(len(store.strings)))
+    query = history.actions.query(start - beside, end + beside, slots, width_px, detail.max_blocks)
+    colors = history.palette.indices(np.arange(len(history.strings)))
 
     def make() -> Frame:
         found = query.answer()
@@ -130,7 +130,7 @@ def frame_job(
         sent = to_sent(blocks, zero, end - start)
         return Frame(start, end, zero, rows, asked, found.resolution_s, blocks, inside, sent)
 
-    return (query.question, zero, id(rows), len(store.palette)), make
+    return (query.question, zero, id(rows), len(history.palette)), make
 
 
 def _blocks(
@@ -209,10 +209,10 @@ class Pointed:
         return (self.task, self.key, self.kind) == (other.task, other.key, other.kind)
 
 
-def running_blocks(store: Store) -> Columns:
+def running_blocks(live: LiveSession) -> Columns:
     """Return what runs as columns of blocks that end now, with its ``key``."""
-    now = store.time
-    rows: Columns = dict(store.running.rows(now))  # type: ignore[arg-type]  # arrays alone
+    now = live.time
+    rows: Columns = dict(live.history.running.rows(now))  # type: ignore[arg-type]  # arrays alone
     same = {"stop": now, "kind": Kind.COMPUTE, "outcome": Outcome.RUNNING, "task": -1}
     same |= {"nbytes": -1, "source": 0}
     n = len(rows["start"])

@@ -14,7 +14,7 @@ from dask_diag_lab.views.stream.rows import Rows
 from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
 
 MAX_ROWS: Final = 1_000_000
 
@@ -34,7 +34,7 @@ _UNITS: Final = {
 
 
 def history_job(
-    store: Store, begin: float, end: float, tasks: slice | None = None
+    live: LiveSession, begin: float, end: float, tasks: slice | None = None
 ) -> Callable[[], tuple[Table, str]]:
     """Return what makes a table of the actions between two times, in any thread.
 
@@ -43,22 +43,22 @@ def history_job(
 
     Parameters
     ----------
-    store : Store
+    live : LiveSession
     begin, end : float
         Seconds since the epoch; infinite ones for all.
     tasks : slice, optional
         Of the tasks that have ended, in the order in which they did, those that are wanted. Then
         what runs is not in it.
     """
-    read, keys_of = store.actions.between(begin, end, MAX_ROWS), store.actions.keys
-    first_start, running = store.actions.first_start, running_blocks(store)
+    read, keys_of = live.history.actions.between(begin, end, MAX_ROWS), live.history.actions.keys
+    first_start, running = live.history.actions.first_start, running_blocks(live)
     is_in = (running["start"] <= end) & (running["stop"] >= begin) & (running["slot"] >= 0)
     is_in &= tasks is None
     running = {name: column[is_in] for name, column in running.items()}
-    rows = Rows(store, np.ones(store.slots.count, dtype=np.bool_))
+    rows = Rows(live.history, np.ones(live.history.slots.count, dtype=np.bool_))
     worker_names = np.array([w.label for w in rows.workers for _ in range(w.count)] + [""], object)
-    threads = np.append(np.asarray(store.slots.thread_index) + 1, 0)
-    strings = store.strings
+    threads = np.append(np.asarray(live.history.slots.thread_index) + 1, 0)
+    strings = live.history.strings
 
     def make() -> tuple[Table, str]:
         actions, total = read()

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dask_diag_lab.views.names import name_label
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History
     from dask_diag_lab.store.slots import SlotRows
 
 PAGE_ROWS: Final = 128
@@ -48,7 +48,7 @@ class Rows:
 
     Parameters
     ----------
-    store : Store
+    history : History
     is_shown : ndarray of bool
         Which rows of its slot table are shown.
 
@@ -63,8 +63,8 @@ class Rows:
         Those that have rows; of these the ones that are not there any more.
     """
 
-    def __init__(self, store: Store, is_shown: Bools) -> None:
-        table = store.slots
+    def __init__(self, history: History, is_shown: Bools) -> None:
+        table = history.slots
         self.slots: Ints = np.flatnonzero(is_shown)
         self.row_of: Ints = np.full(len(is_shown) + 1, -1, dtype=np.int64)
         self.row_of[self.slots] = np.arange(len(self.slots))
@@ -77,7 +77,7 @@ class Rows:
         self.workers = [
             WorkerRows(
                 name_label(table.label[self.slots[first]].removesuffix(" · 1" * (count > 1))),
-                store.strings[int(shown[first])],
+                history.strings[int(shown[first])],
                 first,
                 count,
                 float(ended[first]),

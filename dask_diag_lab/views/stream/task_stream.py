@@ -1,6 +1,6 @@
 """The task stream: what every thread of every worker did, with running tasks, in its own window.
 
-Decides when what is asked of the store and drawn; how it looks is `figure`'s.
+Decides when what is asked of the history and drawn; how it looks is `figure`'s.
 """
 
 from __future__ import annotations
@@ -81,17 +81,17 @@ class TaskStream(View):
         self.chosen: Pointed | None = None
         self._frame: Frame | None = None
         self._is_awaiting = False
-        self._frames: Latest[Frame] = Latest(self.store.jobs)
-        self._time: Latest[dict[str, float]] = Latest(self.store.jobs, rest=REST)
+        self._frames: Latest[Frame] = Latest(self.live.jobs)
+        self._time: Latest[dict[str, float]] = Latest(self.live.jobs, rest=REST)
         self._shared = 0
-        none = np.zeros(self.store.slots.count, dtype=np.bool_)
-        self._rows_of: tuple[object, Rows] = (None, Rows(self.store, none))
+        none = np.zeros(self.history.slots.count, dtype=np.bool_)
+        self._rows_of: tuple[object, Rows] = (None, Rows(self.history, none))
         self._running: tuple[object, float, Columns] = (None, -np.inf, {})
         self._take_arguments()
 
     def build(self) -> UIElement:
         """Return the figure; blocks follow with `update`, once they are gathered."""
-        self.figure = StreamFigure(self.store, self.look, self.window, self.detail.max_keys)
+        self.figure = StreamFigure(self.history, self.look, self.window, self.detail.max_keys)
         self.figure.figure.on_event(Tap, self._tapped)
         self.figure.figure.on_event(DoubleTap, self._tapped)
         self.update()
@@ -102,7 +102,7 @@ class TaskStream(View):
         figure = self.figure
         if figure is None:
             return
-        burst = self.store.busy.burst_start(self._running_starts)
+        burst = self.history.busy.burst_start(self._running_starts)
         self.window.follow_burst(burst, self._live)
         figure.show_transfer_share(self._transfer_share, text.transfer_note(self._transfer_share))
         frame = self._newest_frame(figure)
@@ -118,10 +118,10 @@ class TaskStream(View):
             self._show_running(figure)
             self._tell(figure)
         gone = frame.rows.gone if frame is not None else []
-        paused = text.pauses(self.store, frame) if frame is not None else []
-        figure.show_marks(gone, paused, text.marked_events(self.store))
+        paused = text.pauses(self.live, frame) if frame is not None else []
+        figure.show_marks(gone, paused, text.marked_events(self.history))
         figure.show_chosen(self.chosen)
-        figure.show_axes(is_shown=bool(self.store.actions.count or self.store.running.count))
+        figure.show_axes(is_shown=bool(self.history.actions.count or self.history.running.count))
         self.caption = replace(
             self.caption,
             behind_s=self.window.behind_s(self._live),
@@ -147,7 +147,7 @@ class TaskStream(View):
         elif verb == "freeze":
             window.freeze(live)
         elif verb == "clear":
-            window.cleared_at = self.store.time if not np.isnan(live) else -np.inf
+            window.cleared_at = self.live.time if not np.isnan(live) else -np.inf
             window.release()
             self.chosen = None
         elif verb == "fit" and not np.isnan(live):
@@ -175,20 +175,20 @@ class TaskStream(View):
 
     @property
     def _running_starts(self) -> npt.NDArray[np.float64]:
-        return self.store.running.places(self.store.time)[1]
+        return self.history.running.places(self.live.time)[1]
 
     @property
     def _live(self) -> float:
         """Up to when there is data: now while tasks run or wait for a pause, else the last end."""
-        store, last = self.store, float(self.store.actions.last_stop)
-        is_live = store.running.count or (store.events.paused and not np.isnan(last))
-        return float(np.fmax(last, store.time)) if is_live else last
+        live, last = self.live, float(self.history.actions.last_stop)
+        is_live = live.history.running.count or (live.history.events.paused and not np.isnan(last))
+        return float(np.fmax(last, live.time)) if is_live else last
 
     @property
     def _first(self) -> float:
         """Since when there is data; or NaN."""
         running = self._running_starts.min(initial=np.inf)
-        return float(np.fmin(self.store.actions.first_start, running))
+        return float(np.fmin(self.history.actions.first_start, running))
 
     def _newest_frame(self, figure: StreamFigure) -> Frame | None:
         """Return what was gathered last; have the next one gathered off the loop."""
@@ -201,7 +201,7 @@ class TaskStream(View):
             is_there = ends == (window.start, window.end, window.zero, asked)
             if self._is_awaiting or (window.is_frozen and is_there):
                 return frame
-        key, make = frame_job(self.store, window, rows, asked, self.detail)
+        key, make = frame_job(self.history, window, rows, asked, self.detail)
         return self._frames.of(self, key, make)
 
     def _is_settling(self, figure: StreamFigure) -> bool:
@@ -211,13 +211,13 @@ class TaskStream(View):
 
     @property
     def _transfer_share(self) -> float:
-        return text.transfer_share(self.store.extras["activities"])
+        return text.transfer_share(self.history.extras["activities"])
 
     # What is drawn beside blocks.
 
     def _show_running(self, figure: StreamFigure) -> None:
         """Draw what runs up to now, not more often than can be seen."""
-        frame, running = self._frame, self.store.running
+        frame, running = self._frame, self.history.running
         if frame is None or frame.rows is not self._rows():
             return  # in the rows of now, which are drawn a moment later
         known, drawn_at, _ = self._running
@@ -225,44 +225,44 @@ class TaskStream(View):
         is_old = time.monotonic() - drawn_at >= RUNNING_S and running.count > 0
         if not is_old and (key == known or running.count >= MANY):
             return
-        tasks = running_blocks(self.store)
+        tasks = running_blocks(self.live)
         tasks["slot"] = frame.rows.row_of[tasks["slot"]]
         is_shown = (tasks["slot"] >= frame.asked.start) & (tasks["slot"] < frame.asked.stop)
         tasks = {name: column[is_shown] for name, column in tasks.items()}
         self._running = key, time.monotonic(), tasks
-        figure.show_running(tasks, frame.zero, self.store.time)
+        figure.show_running(tasks, frame.zero, self.live.time)
 
     def _rows(self) -> Rows:
         """Return the rows of the window: the same object while they are the same."""
-        window, slots = self.window, self.store.slots
+        window, slots = self.window, self.history.slots
         is_shown = shown_slots(slots, window.start, window.end, is_live=window.is_following)
         key = (slots.version, is_shown.tobytes())
         if key != self._rows_of[0]:
-            self._rows_of = key, Rows(self.store, is_shown)
+            self._rows_of = key, Rows(self.history, is_shown)
         return self._rows_of[1]
 
     def _tell(self, figure: StreamFigure) -> None:
         """Bring the caption in line with what is drawn."""
-        store, window, frame = self.store, self.window, self._frame
+        live, window, frame = self.live, self.window, self._frame
         caption, is_window_empty = Caption(), False
         if frame is not None:
-            runs = bool(np.any(self._running_starts < frame.end) and store.time > frame.start)
+            runs = bool(np.any(self._running_starts < frame.end) and live.time > frame.start)
             is_window_empty = not frame.inside.any() and not runs
             share = self._transfer_share
             failed = replace(erred_item(self.look), label="failed")
-            names, fills = store.palette.names, figure.fills
+            names, fills = live.history.palette.names, figure.fills
             legend = text.legend(frame, names, fills, failed, has_tails=share > 0)
-            if text.pauses(store, frame):
+            if text.pauses(live, frame):
                 color = data_colors(self.look).memory_near
                 legend.insert(0, LegendItem("worker paused", color, "hatch"))
             headline = self._headline(frame)
             caption = Caption(
                 headline=headline,
-                note=text.picture_note(store, frame, text.transfer_note(share), headline),
+                note=text.picture_note(live, frame, text.transfer_note(share), headline),
                 legend=legend,
             )
         is_cleared = window.is_following and window.cleared_at > -np.inf
-        empty = text.empty(store, is_window_empty=is_window_empty, is_cleared=is_cleared)
+        empty = text.empty(live, is_window_empty=is_window_empty, is_cleared=is_cleared)
         self.caption = replace(caption, empty=empty)
 
     def _headline(self, frame: Frame) -> str:
@@ -271,7 +271,7 @@ class TaskStream(View):
         is_margin = 0 <= frame.zero - frame.start <= 2 * MARGIN * (frame.end - frame.start)
         begin = frame.zero if is_margin else frame.start
         share = self._share_of_time(frame, Window(begin, until))
-        moment = self.store.time if self.window.is_following else begin
+        moment = self.live.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
         return text.headline(share, n_asked, n_all)
 
@@ -280,13 +280,13 @@ class TaskStream(View):
 
         None while they are worked out for the first time, and without any thread time.
         """
-        store, now, rows = self.store, self.store.time, frame.rows.slots[frame.asked]
+        history, now, rows = self.history, self.live.time, frame.rows.slots[frame.asked]
         subject = None if self.window.is_following else (window, frame.asked)
         if self._is_awaiting:
             seconds = self._time.known(subject)
         else:
-            make = store.actions.thread_time(window, store.running.places(now), now, rows)
-            version = (store.actions.version, *window, frame.asked)
+            make = history.actions.thread_time(window, history.running.places(now), now, rows)
+            version = (history.actions.version, *window, frame.asked)
             seconds = self._time.of(subject, version, make)
         offered_s = frame.rows.thread_s(*window, frame.asked)
         if seconds is None or offered_s <= 0:
@@ -320,13 +320,13 @@ class TaskStream(View):
             self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
 
     def _open_target(self, target: Pointed, is_again: bool) -> None:
-        key = target.key or self.store.actions.key(target.task)
+        key = target.key or self.history.actions.key(target.task)
         if is_again and key:
             self.open("task", key=key)
         else:
             # The profile may cover this picture: it has the way to the task as well.
             task = {"from_task": key} if key else {}
-            self.open("profile", prefix=self.store.strings[target.prefix], **task)
+            self.open("profile", prefix=self.history.strings[target.prefix], **task)
 
     # The table.
 
@@ -360,7 +360,7 @@ class TaskStream(View):
         begin, end, tasks = self._bounds
         if not self.window.is_following:
             begin, end = self.window.start, self.window.end
-        make, lost = history_job(self.store, begin, end, tasks), text.lost(self.store)
+        make, lost = history_job(self.live, begin, end, tasks), text.lost(self.live)
 
         def table() -> Table:
             made, left_out = make()

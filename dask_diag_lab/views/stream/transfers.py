@@ -205,8 +205,8 @@ class Transfers(View):
         """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow(end=LIVE_S)
         self._place()
-        self._asked = Asked(self.store)
-        self._frames: Latest[TransferFrame] = Latest(self.store.jobs)
+        self._asked = Asked(self.live)
+        self._frames: Latest[TransferFrame] = Latest(self.live.jobs)
         self._nothing = TransferFrame.of(None, "", {})
         self._shown: object = None
 
@@ -276,11 +276,11 @@ class Transfers(View):
 
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""
-        worker, workers, window = self.worker, self.store.workers, self.window
+        worker, workers, window = self.worker, self.history.workers, self.window
         every_s = refresh_s(REFRESH_S, 1 if worker else len(workers))
         query = self._asked.fresh("transfers", every_s=every_s, worker=worker)
-        answer, known = query.answer, known_names(self.store)
-        key = query.n_answers, tuple(workers.address), self.store.seen_workers.version
+        answer, known = query.answer, known_names(self.history)
+        key = query.n_answers, tuple(workers.address), self.history.seen_workers.version
         period = self.period
         made = self._frames.of(
             (worker, period), key, lambda: TransferFrame.of(answer, worker, known, period)
@@ -316,13 +316,13 @@ class Transfers(View):
         self.rows.set({**frame.table, "ratio": frame.table["ratio"] * 100})
 
     def _tell(self, query: Query, frame: TransferFrame) -> None:
-        options = [("", "All"), *worker_options(self.store, self.worker)]
+        options = [("", "All"), *worker_options(self.history, self.worker)]
         controls = [Control("worker", "select", "Worker", self.worker, options)]
         failed = query.error if query.state == "failed" else ""
         if not len(frame.log["stop"]):
             waits = frame is self._nothing or not query.n_answers
             none = failed or (_WAITING if waits else f"{_NONE} {self._shuffled()}".rstrip())
-            empty = none if len(self.store.workers) or self.worker else no_workers(self.store)
+            empty = none if len(self.history.workers) or self.worker else no_workers(self.history)
             self.caption = Caption(controls=controls, empty=empty)
             return
         log, colors = frame.log, data_colors(self.look)
@@ -352,7 +352,7 @@ class Transfers(View):
 
     def _shuffled(self) -> str:
         """Return what P2P shuffles moved: workers keep no log of that."""
-        shuffles = self.store.extras["shuffles"]
+        shuffles = self.history.extras["shuffles"]
         is_of = (shuffles["worker"] == self.worker) | (not self.worker)
         moved = float(np.nansum(shuffles["comm_read"][is_of]))
         shuffled = f"P2P shuffles, which no log has, moved {fmt.binary(moved)}: see Shuffle."
@@ -363,7 +363,7 @@ class Transfers(View):
 
         None stands where something is not known.
         """
-        answer, period = self.store.queries.ask("transfers", worker=self.worker).answer, self.period
+        answer, period = self.live.queries.ask("transfers", worker=self.worker).answer, self.period
 
         def make() -> Table:
             log = _inside(read_log(answer), period)

@@ -49,7 +49,7 @@ class PrefixBars(SumBars):
 
     def prefix_colors(self, names: list[str]) -> list[str]:
         """Return the colour of each prefix."""
-        return [prefix_color(self.store.palette.index(name), self.look) for name in names]
+        return [prefix_color(self.history.palette.index(name), self.look) for name in names]
 
 
 class TimeBars(SumsView, SumBars):
@@ -96,7 +96,7 @@ class MemoryByKey(PrefixBars):
 
     def rows(self) -> Rows:
         """Return a row for each prefix with results in memory, most bytes first."""
-        prefixes = self.store.prefixes
+        prefixes = self.history.prefixes
         counts, names = prefixes.states[:, _MEMORY], prefixes.names
         kept = np.flatnonzero(counts)
         kept = kept[np.argsort(-prefixes.nbytes[kept], kind="stable")]
@@ -112,7 +112,7 @@ class MemoryByKey(PrefixBars):
 
     def headline(self) -> str:
         """Return the sum of all; see `DataPlot.headline`."""
-        prefixes = self.store.prefixes
+        prefixes = self.history.prefixes
         counts = prefixes.states[:, _MEMORY]
         n, nbytes = fmt.plural(int(counts.sum()), "result"), prefixes.nbytes[counts > 0].sum()
         return f"Memory by key: {fmt.binary(float(nbytes))} · {n} in memory"
@@ -142,7 +142,7 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
         seconds = self.seconds("prefix", kind=Kind.COMPUTE)
         durations = self.sums.durations() if self.sums else {}
         recorded = [durations.get(prefix, NO_DURATIONS) for (prefix,) in seconds]
-        names = [self.store.strings[prefix] for (prefix,) in seconds]
+        names = [self.history.strings[prefix] for (prefix,) in seconds]
         return {
             "prefix": names,
             "seconds": np.array(list(seconds.values()), dtype=np.float64),
@@ -188,7 +188,7 @@ class AggregateTimePerAction(TimeBars):
         found = self.seconds("kind", "prefix")
         columns: dict[str, list[Any]] = {  # texts and numbers
             "action": [ACTIONS[kind] for kind, _ in found],
-            "prefix": [self.store.strings[prefix] for _, prefix in found],
+            "prefix": [self.history.strings[prefix] for _, prefix in found],
             "seconds": list(found.values()),
         }
         return Table(columns, {"seconds": "s"})

@@ -16,10 +16,10 @@ from dask_diag_lab.views.names import readable_name, shown_name
 from dask_diag_lab.views.palette import data_colors
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.look import Look
 
-Detail = Mapping[str, Any]  # as in `store.events`: whatever `distributed` logged
+Detail = Mapping[str, Any]  # as in `history.events`: whatever `distributed` logged
 Names = Mapping[str, str]
 
 ROWS: Final = {
@@ -105,22 +105,22 @@ def describe(kind: str, detail: Detail, names: Names) -> str:
 
 
 def losses(
-    store: Store, begin: float | None = None, end: float = inf, *, has_clock: bool = True
+    live: LiveSession, begin: float | None = None, end: float = inf, *, has_clock: bool = True
 ) -> tuple[int, str, float]:
     """Return how many workers died between two times; a sentence about the last and its time.
 
     0, '' and 0 for none. Without a begin, in seconds since the epoch, it is those of the last
     `RECENT_S`. The sentence has the time of day where ``has_clock``.
     """
-    since = store.time - RECENT_S if begin is None else begin
-    late = takewhile(lambda event: event[0] >= since, reversed(store.events.rows))
+    since = live.time - RECENT_S if begin is None else begin
+    late = takewhile(lambda event: event[0] >= since, reversed(live.history.events.rows))
     died = [
         (time, detail) for time, kind, detail in late if kind == "worker-killed" and time <= end
     ]
     if not died:
         return 0, "", 0.0
     (time, detail), first = died[0], died[-1][0]
-    who = _worker(detail, store.seen_workers.names)
+    who = _worker(detail, live.history.seen_workers.names)
     within = f" · {len(died)} workers died within {fmt.duration(time - first)}"
     at = f" at {fmt.clock(time)}" if has_clock else ""
     text = f"worker {who} died{at}{_cause(detail, {})}"

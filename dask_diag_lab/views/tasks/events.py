@@ -141,7 +141,7 @@ class Events(FigureView):
         """Move on with the time, unless the reader has moved the picture; see `View.update`."""
         self._read()
         if len(self._events["time"]):
-            last = max(self.store.time, float(self._events["until"].max())) - self._zero
+            last = max(self.live.time, float(self._events["until"].max())) - self._zero
             begin, end = live_window(last, self._span_s)
             if self.period != ALL:
                 first, stop = np.subtract(self.period, self._zero).tolist()
@@ -155,7 +155,7 @@ class Events(FigureView):
 
     def _read(self) -> None:
         """Take over the events that are new or can have grown: all would take over 10 ms."""
-        log = self.store.events
+        log = self.history.events
         if self._version != log.version:
             kept = self._events[log.dropped - self._dropped :]
             young = np.flatnonzero(kept["time"] > kept["time"].max(initial=0.0) - CHANGING_S)
@@ -229,10 +229,10 @@ class Events(FigureView):
 
     def _missing(self) -> str:
         """Return which events are not known, or no longer."""
-        notes, events = [], self.store.events
+        notes, events = [], self.history.events
         if events.dropped:
             notes.append(f"{fmt.plural(events.dropped, 'older event')} forgotten")
-        if n_ended := self.store.left_out.get("before", 0):
+        if n_ended := self.history.left_out.get("before", 0):
             ended = fmt.plural(n_ended, "task")
             notes.append(f"before ★ {ended} ended: what failed or spilled by then is not known")
         return "; ".join(notes)
@@ -245,16 +245,17 @@ class Events(FigureView):
         return "\n".join(lines)
 
     def _line(self, index: int) -> str:
-        time, kind, detail = self.store.events.rows[index]
+        time, kind, detail = self.history.events.rows[index]
         lasted = float(detail.get("until", time)) - time
         within = f" within {fmt.duration(lasted)}" if lasted > 0.05 else ""
-        return f"{fmt.clock(time)} {describe(kind, detail, self.store.seen_workers.names)}{within}"
+        names = self.history.seen_workers.names
+        return f"{fmt.clock(time)} {describe(kind, detail, names)}{within}"
 
     def table(self) -> Table:
         """Return all events, oldest first; its note is of those that are missing."""
         self._read()
-        names, chosen = self.store.seen_workers.names, np.flatnonzero(self._inside).tolist()
-        log = list(self.store.events.rows)
+        names, chosen = self.history.seen_workers.names, np.flatnonzero(self._inside).tolist()
+        log = list(self.history.events.rows)
         rows, events = [log[at] for at in chosen], self._events[chosen]
         columns: dict[str, Sequence[object]] = {
             "time": [time for time, _, _ in rows],

@@ -23,7 +23,7 @@ from dask_diag_lab.views.view import Control, Table
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History
 
 TABLE: Final = (
     *("exception", "tasks", "time", "prefix", "workers", "attempts", "key", "traceback"),
@@ -85,12 +85,12 @@ class ErrorKind:
         return f"and other texts ({fmt.count(number)}{more})" if number else ""
 
 
-def error_kinds(store: Store, period: Window = ALL) -> list[ErrorKind]:
+def error_kinds(history: History, period: Window = ALL) -> list[ErrorKind]:
     """Return the kinds of errors, that of the last failure first.
 
     Of a period only failures whose details are kept.
     """
-    errors = store.extras["errors"]
+    errors = history.extras["errors"]
     columns = (errors[name].tolist() for name in errors.columns)
     rows = [dict(zip(errors.columns, row, strict=True)) for row in zip(*columns, strict=True)]
     kinds: dict[tuple[str, str], ErrorKind] = {}
@@ -145,11 +145,11 @@ class Exceptions(ExtraPlot, TablePlot):
 
     def state(self) -> object:
         """Return what is chosen and known; see `View.state`."""
-        return self._chosen, self.store.left_out.get("errors", 0)
+        return self._chosen, self.history.left_out.get("errors", 0)
 
     def rows(self) -> Rows:
         """Return a row for each kind of error, which `kinds` are then."""
-        kinds = self.kinds = error_kinds(self.store, self.period)
+        kinds = self.kinds = error_kinds(self.history, self.period)
         return {
             "id": [kind.id for kind in kinds],
             "exception": [
@@ -179,11 +179,11 @@ class Exceptions(ExtraPlot, TablePlot):
         if self.period != ALL:
             return f"{self.period_text}, of the failures whose details are kept"
         notes = []
-        n_erred = int(self.store.prefixes.states[:, STATES.index("erred")].sum())
+        n_erred = int(self.history.prefixes.states[:, STATES.index("erred")].sum())
         n_never = n_erred - sum(kind.n_tasks for kind in self.kinds)
-        if n_never > 0 and not self.store.left_out.get("errors"):
+        if n_never > 0 and not self.history.left_out.get("errors"):
             notes.append(f"{fmt.plural(n_never, 'more task')} never ran: what they need failed")
-        if dropped := self.store.left_out.get("errors", 0):
+        if dropped := self.history.left_out.get("errors", 0):
             notes.append(f"{fmt.plural(dropped, 'older failure')} of other errors not kept")
         if cut := sum(kind.n_not_kept for kind in self.kinds):
             notes.append(f"details of {fmt.plural(cut, 'older failure')} not kept")
@@ -230,7 +230,7 @@ class Exceptions(ExtraPlot, TablePlot):
     def table(self) -> Table:
         """Return one row for each text, with its traceback, and what all of its kind share."""
         rows: list[tuple[object, ...]] = []
-        for kind in error_kinds(self.store, self.period):
+        for kind in error_kinds(self.history, self.period):
             of_kind = (kind.last["kind"], kind.n_tasks, kind.last["kind_first"])
             for text, tasks in kind.texts.items():
                 last, n_again = tasks[0], sum(task["is_attempt"] for task in tasks)
@@ -243,7 +243,7 @@ class Exceptions(ExtraPlot, TablePlot):
     def _workers(self, kind: ErrorKind) -> str:
         """Return the names of the workers it happened on, and how many more there are."""
         addresses = _addresses(kind.tasks)
-        names = [shown_name(worker_label(self.store, each), 40) for each in addresses]
+        names = [shown_name(worker_label(self.history, each), 40) for each in addresses]
         shown, n_more = ", ".join(names[:WORKERS_SHOWN]), len(names) - WORKERS_SHOWN
         return f"{shown} and {n_more} more" if n_more > 0 else shown
 

@@ -28,7 +28,7 @@ from dask_diag_lab.views.view import Caption, LegendItem, Table
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History
 
 NO_GROUPS: Final = "No task groups on the scheduler now. They appear when something is computed."
 
@@ -84,9 +84,9 @@ class Boxes:
     note: str
 
 
-def boxes_of(store: Store) -> Boxes:
+def boxes_of(history: History) -> Boxes:
     """Return the boxes for the groups there are now; of too many groups one for each prefix."""
-    groups, note = store.groups, ""
+    groups, note = history.groups, ""
     is_collapsed = len(groups) > MAX_BOXES
     labels = groups.prefix if is_collapsed else groups.names
     prefix_of = dict(zip(labels, groups.prefix, strict=True))
@@ -219,7 +219,7 @@ class TaskGroupGraph(DataPlot):
 
     def draw(self) -> None:
         """Bring the picture up to date; see `View.draw`."""
-        groups = self.store.groups
+        groups = self.history.groups
         if not len(groups):
             self.clear_boxes()
             self.caption = Caption(empty=NO_GROUPS)
@@ -250,10 +250,10 @@ class TaskGroupGraph(DataPlot):
 
     def draw_boxes(self) -> str:
         """Bring boxes and lines up to date; return what boxes stand for, '' for a group each."""
-        groups = self.store.groups
+        groups = self.history.groups
         if self._boxes is None or self._boxes_version != groups.structure_version:
             self._boxes_version = groups.structure_version
-            self._boxes = boxes_of(self.store)
+            self._boxes = boxes_of(self.history)
         boxes, place = self._boxes, self._placement.place
         self._places = place(boxes.names, boxes.flow, may_move=self.is_followed, shape=_SHAPE)
         (half_width, half_height), (x, y) = _HALF_BOX, self._places.T
@@ -263,7 +263,7 @@ class TaskGroupGraph(DataPlot):
         states = np.zeros((len(boxes.names), len(STATES)), dtype=np.int64)
         np.add.at(states, boxes.of_group, groups.states)
         is_busy = tasks.counts(states, "processing") > 0
-        index = self.store.palette.index
+        index = self.history.palette.index
         columns: dict[str, Any] = {  # arrays and lists
             "left": x - half_width,
             "right": x + half_width,
@@ -286,7 +286,7 @@ class TaskGroupGraph(DataPlot):
 
     def _texts(self, boxes: Boxes, states: Ints) -> dict[str, list[str]]:
         """Return what is written into each box, and the lines of its hover."""
-        groups, box = self.store.groups, boxes.of_group
+        groups, box = self.history.groups, boxes.of_group
         held = np.bincount(box, groups.nbytes).tolist()
         seconds = np.bincount(box, groups.duration).tolist()
         memory = [fmt.binary(nbytes) if nbytes else "" for nbytes in held]
@@ -314,7 +314,7 @@ class TaskGroupGraph(DataPlot):
 
     def rows(self) -> Rows:
         """Return all groups with all that is known of them, whatever boxes stand for."""
-        groups = self.store.groups
+        groups = self.history.groups
         return {
             "group": groups.names,
             "prefix": groups.prefix,

@@ -43,8 +43,8 @@ class TaskGroupProgress(FigureView):
         levels = (f"level{at}" for at in range(MAX_LAYERS + 2))
         self.areas = Source("x", *levels, is_patched=True)
         self.line = Source("x", "threads", is_patched=True)
-        self.history = PrefixThreads(self.store, self.period)
-        self._layers = self.history.layers()
+        self.threads = PrefixThreads(self.live, self.period)
+        self._layers = self.threads.layers()
         self._time, self._y = MovingRange(), Range1d(start=0, end=1)
 
     # --- the picture
@@ -89,7 +89,7 @@ class TaskGroupProgress(FigureView):
         self.areas.set({"x": edges, **{f"level{at}": level for at, level in enumerate(stacked)}})
         for area, name in zip(self._areas, layers.names, strict=False):
             set_properties(area, fill_color=self._color(name))
-        threads = self.store.nthreads.mean(layers.edges)
+        threads = self.history.nthreads.mean(layers.edges)
         self.line.set({"x": edges, "threads": np.append(threads, threads[-1:])})
         set_properties(self._y, end=float(rows["top"][0]))
         self._time.follow(0.0, float(edges[-1]))
@@ -99,7 +99,7 @@ class TaskGroupProgress(FigureView):
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show another stretch of time; see `View.show`."""
         super().show(arguments)
-        self.history = PrefixThreads(self.store, self.period)
+        self.threads = PrefixThreads(self.live, self.period)
         self._time.release()
 
     @property
@@ -119,30 +119,30 @@ class TaskGroupProgress(FigureView):
 
     def update(self) -> None:
         """Read on, and draw what differs; see `View.update`."""
-        self.history.read()
+        self.threads.read()
         super().update()
 
     def state(self) -> object:
         """Return how far history has been read and what runs has come; see `View.state`."""
-        history, n_running = self.history, self.store.running.count
+        threads, n_running = self.threads, self.history.running.count
         # What runs grows while nothing else happens, a quarter of a bin at a time.
-        step = int(self.store.time / history.width_s * 4) if n_running else 0
-        return history.cursor, step, n_running, history.is_recent
+        step = int(self.live.time / threads.width_s * 4) if n_running else 0
+        return threads.cursor, step, n_running, threads.is_recent
 
     @property
     def is_behind(self) -> bool:
         """Whether history is left to read: a million tasks at once would hold up all others."""
-        return bool(self.history.unread)
+        return bool(self.threads.unread)
 
     def rows(self) -> Rows:
         """Return what the hover shows of each bin: threads, when, the largest layers."""
-        layers = self._layers = self.history.layers()
+        layers = self._layers = self.threads.layers()
         edges = layers.edges - layers.edges[:1]
         total = layers.threads.sum(axis=0)
         names = [shown_name(name, 60) if name else "others" for name in layers.names]
         ends = [fmt.duration(edge) for edge in edges.tolist()]
         clock = [fmt.clock(edge) for edge in layers.edges.tolist()]
-        most = max([1.0, *total.tolist(), *self.store.nthreads.mean(layers.edges).tolist()])
+        most = max([1.0, *total.tolist(), *self.history.nthreads.mean(layers.edges).tolist()])
         return {
             "left": edges[:-1],
             "right": edges[1:],
@@ -168,11 +168,11 @@ class TaskGroupProgress(FigureView):
     def _color(self, prefix: str) -> str:
         if not prefix:
             return data_colors(self.look).gone
-        return prefix_color(self.store.palette.index(prefix), self.look)
+        return prefix_color(self.history.palette.index(prefix), self.look)
 
     def headline(self) -> str:
         """Return how many threads compute now, and how many there are."""
-        values, now = self.store.nthreads.values, self.history.threads_now()
+        values, now = self.history.nthreads.values, self.threads.threads_now()
         total = int(values[-1]) if len(values) else 0
         # Tasks that left their thread run beside those that have one.
         busy = min(now, total) if total else now
@@ -181,13 +181,13 @@ class TaskGroupProgress(FigureView):
 
     def note(self) -> str:
         """Return what a step is, and what is not drawn or not by itself."""
-        actions = self.store.actions
+        actions = self.history.actions
         notes = [self.period_text] if self.period_text else []
-        notes += [f"each step is the mean of {fmt.duration(self.history.width_s)}"]
+        notes += [f"each step is the mean of {fmt.duration(self.threads.width_s)}"]
         if self._layers.n_others:
             notes.append(f"{fmt.count(self._layers.n_others)} smaller prefixes in one grey area")
-        if self.history.unread:
-            read = fmt.percent(self.history.cursor / actions.total)
+        if self.threads.unread:
+            read = fmt.percent(self.threads.cursor / actions.total)
             notes.append(f"reading the history: {read} so far")
         if actions.dropped:
             notes.append(f"{fmt.plural(actions.dropped, 'action')} lost on the way")
@@ -198,8 +198,8 @@ class TaskGroupProgress(FigureView):
 
         Of a long history what has been read so far; see `is_behind`.
         """
-        self.history.read()
-        layers = self.history.layers()
+        self.threads.read()
+        layers = self.threads.layers()
         bins, rows = np.nonzero(layers.threads.T > 0)
         names = [name or f"{layers.n_others} others" for name in layers.names]
         columns = {

@@ -1,6 +1,6 @@
 """How many threads computed tasks of each prefix over time, added up as actions come.
 
-Reads the store piece by piece; knows no Bokeh. Adding costs what is new, not what is known.
+Reads the history piece by piece; knows no Bokeh. Adding costs what is new, not what is known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import LiveSession
 
 MAX_BINS: Final = 240
 """When there would be more, neighbours are merged in pairs: between half as many and this."""
@@ -60,7 +60,7 @@ class Layers:
 
 
 class PrefixThreads:
-    """The seconds that tasks took of threads, as far as the actions of a store have been read.
+    """The seconds that tasks took of threads, as far as the actions of a history have been read.
 
     They are a matrix with one row a prefix in order of appearance, one column a bin. Bins are
     aligned to the epoch: bin ``first + i`` begins at ``(first + i) * width_s``.
@@ -78,12 +78,12 @@ class PrefixThreads:
 
     Parameters
     ----------
-    store : Store
+    live : LiveSession
     period : Window
         What lies outside does not count.
     """
 
-    def __init__(self, store: Store, period: Window = ALL) -> None:
+    def __init__(self, live: LiveSession, period: Window = ALL) -> None:
         self.seconds: Floats = np.zeros((0, 0))
         self.width_s = FINEST_S
         self.first = 0
@@ -91,7 +91,7 @@ class PrefixThreads:
         self.last_stop = -math.inf
         self._rows: dict[int, int] = {}  # by string id of the prefix
         self._ends: Floats = np.empty(0)  # of the last task that was read, by slot id
-        self._store = store
+        self._live = live
         self._period = period
 
     @property
@@ -102,12 +102,12 @@ class PrefixThreads:
     @property
     def unread(self) -> int:
         """How many actions there are to read."""
-        return self._store.actions.total - self.cursor
+        return self._live.history.actions.total - self.cursor
 
     def read(self) -> None:
         """Read the next actions, `ROWS_AT_ONCE` at most."""
         columns = ("kind", "prefix", "start", "stop", "slot")
-        self.cursor, rows = self._store.actions.since(self.cursor, ROWS_AT_ONCE, columns)
+        self.cursor, rows = self._live.history.actions.since(self.cursor, ROWS_AT_ONCE, columns)
         is_task = rows["kind"] == Kind.COMPUTE
         prefix, start, stop, slot = (rows[name][is_task] for name in columns[1:])
         order = np.lexsort((stop, slot))
@@ -128,7 +128,7 @@ class PrefixThreads:
         that took long moves a task into the one before it. What left its thread is in a slot of
         its own.
         """
-        slots = self._store.slots
+        slots = self._live.history.slots
         unseen = np.full(len(slots.position) - len(self._ends), -math.inf)
         self._ends, ids = np.append(self._ends, unseen), slots.ids[slot]
         is_first = np.diff(slot, prepend=-1) != 0
@@ -193,7 +193,7 @@ class PrefixThreads:
         Heartbeats name the tasks that run, but come too seldom for short ones: of those the mean
         over the last moments tells.
         """
-        running = self._store.running.count
+        running = self._live.history.running.count
         if not self.seconds.size or not self.is_recent:
             return running
         n = min(math.ceil(NOW_S / self.width_s) + 1, self.seconds.shape[1])
@@ -203,12 +203,12 @@ class PrefixThreads:
     @property
     def is_recent(self) -> bool:
         """Whether a task has ended just now."""
-        return self._store.time - self.last_stop < NOW_S
+        return self._live.time - self.last_stop < NOW_S
 
     def layers(self) -> Layers:
         """Return what to stack now: what was read, and what runs as far as it has come."""
-        store, now = self._store, self._store.time
-        running, slots = store.running.rows(now), store.slots
+        history, now = self._live.history, self._live.time
+        running, slots = history.running.rows(now), history.slots
         start, ended = running["start"], slots.last_stop[slots.ids[running["slot"]]]
         start = np.where(ended - start < CLOCKS_S, np.minimum(np.maximum(start, ended), now), start)
         begun = self._inside(running["prefix"], start, np.full(len(start), now))
@@ -223,8 +223,8 @@ class PrefixThreads:
         order = np.argsort(-seconds.sum(axis=1), kind="stable")
         shown, others = order[:MAX_LAYERS], order[MAX_LAYERS:]
         prefixes = np.array(list(self._rows), dtype=np.int64)
-        shown = shown[np.argsort(store.palette.indices(prefixes)[shown], kind="stable")]
-        names = [store.strings[prefix] for prefix in prefixes[shown].tolist()]
+        shown = shown[np.argsort(history.palette.indices(prefixes)[shown], kind="stable")]
+        names = [history.strings[prefix] for prefix in prefixes[shown].tolist()]
         stacked = seconds[shown]
         if len(others):
             names.append("")

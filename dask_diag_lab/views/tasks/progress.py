@@ -32,7 +32,7 @@ from dask_diag_lab.views.view import Caption, Control
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-    from dask_diag_lab.store import Store
+    from dask_diag_lab.store import History, LiveSession
 
 KINDS: Final = (("prefix", "by prefix"), ("group", "by group"), ("span", "by span"))
 ORDERS: Final = (("size", "work left first"), ("topological", "by flow of work"))
@@ -109,7 +109,7 @@ class Progress(SumsView, DataPlot):
 
     def state(self) -> object:
         """Return what is chosen, the note, and the second: what runs comes nearer to its end."""
-        second = int(self.store.time) if self.store.running.count else 0
+        second = int(self.live.time) if self.history.running.count else 0
         return super().state(), self.kind, self.order, second, self.note()
 
     def rows(self) -> Rows:
@@ -120,7 +120,7 @@ class Progress(SumsView, DataPlot):
         if self.order == "size":
             order = np.lexsort((-totals, tasks.remaining(states) == 0))
         elif self.period == ALL:
-            order = np.argsort(_FLOWS[self.kind](self.store), kind="stable")
+            order = np.argsort(_FLOWS[self.kind](self.history), kind="stable")
         else:  # their first appearance
             order = np.arange(len(totals))
         order = order[totals[order] > 0]
@@ -136,10 +136,10 @@ class Progress(SumsView, DataPlot):
 
     def _all(self) -> Rows:
         if self.period != ALL:
-            return _ended(self.store, self.sums)
+            return _ended(self.history, self.sums)
         if self.kind == "prefix":
-            return _prefixes(self.store, self._durations)
-        return (_groups if self.kind == "group" else _spans)(self.store)
+            return _prefixes(self.history, self._durations)
+        return (_groups if self.kind == "group" else _spans)(self.history)
 
     @property
     def _durations(self) -> Mapping[int, Durations]:
@@ -185,11 +185,11 @@ class Progress(SumsView, DataPlot):
     def _color(self, prefix: str) -> str:
         if self.kind == "span":
             return data_colors(self.look).load_normal
-        return prefix_color(self.store.palette.index(prefix), self.look)
+        return prefix_color(self.history.palette.index(prefix), self.look)
 
     def headline(self) -> str:
         """Return how much is done, how long the rest takes, and the tasks in each state."""
-        states = self.store.prefixes.states
+        states = self.history.prefixes.states
         if self.period != ALL:
             states = np.asarray(self._all()["states"])
         total, done = int(states.sum()), int(tasks.done(states).sum())
@@ -197,7 +197,7 @@ class Progress(SumsView, DataPlot):
             failed = f" · {fmt.count(total - done)} failed" if total > done else ""
             return f"{fmt.plural(total, 'task')} ended{failed}: {self.period_text}"
         beginning = f"{fmt.percent(done / max(total, 1))} of {fmt.plural(total, 'task')} done"
-        seconds, is_all = time_left(self.store, self._durations)
+        seconds, is_all = time_left(self.live, self._durations)
         if math.isfinite(seconds):
             about = "about" if is_all else "at least"
             beginning += f" · {about} {fmt.duration(seconds)} left (estimate)"
@@ -206,40 +206,40 @@ class Progress(SumsView, DataPlot):
 
     def note(self) -> str:
         """Return which workers died of late, as what they held is lost, and groups not there."""
-        dropped = self.store.left_out.get("groups", 0) if self.kind == "group" else 0
+        dropped = self.history.left_out.get("groups", 0) if self.kind == "group" else 0
         missing = f"{fmt.plural(dropped, 'older group')} that ended not kept" if dropped else ""
-        n_threads = self.store.scheduler.nthreads if self.store.scheduler else 0
-        is_stuck = not n_threads and tasks.remaining(self.store.prefixes.states).any()
+        n_threads = self.history.scheduler.nthreads if self.history.scheduler else 0
+        is_stuck = not n_threads and tasks.remaining(self.history.prefixes.states).any()
         stuck = "no workers: nothing runs until some come" if is_stuck else ""
-        return " · ".join(filter(None, (stuck, losses(self.store)[1], missing)))
+        return " · ".join(filter(None, (stuck, losses(self.live)[1], missing)))
 
     def why_empty(self) -> str:
         """Return why there is no bar, and how to get spans."""
         if self.kind != "span":
             return NO_TASKS
-        return NO_SPANS if self.store.extras["spans"].is_known else WAITING
+        return NO_SPANS if self.history.extras["spans"].is_known else WAITING
 
 
-def time_left(store: Store, durations: Mapping[int, Durations]) -> tuple[float, bool]:
+def time_left(live: LiveSession, durations: Mapping[int, Durations]) -> tuple[float, bool]:
     """Return the seconds that all tasks need that have not ended, and whether that is all.
 
     NaN where there is no ground for an estimate; False where there are prefixes with work left of
     which no task has ended yet: they come on top of it.
     """
-    prefixes, now = store.prefixes, store.time
-    recorded = np.array([each.mean_s for each in _recorded(store, durations)])
+    prefixes, now = live.history.prefixes, live.time
+    recorded = np.array([each.mean_s for each in _recorded(live.history, durations)])
     # Of tasks that ran before the diagnostics came there is only what the scheduler expects.
     mean_s = np.where(np.isfinite(recorded), recorded, prefixes.duration)
-    running = store.running.rows(now)
-    index = {store.strings.find(name): at for at, name in enumerate(prefixes.names)}
+    running = live.history.running.rows(now)
+    index = {live.history.strings.find(name): at for at, name in enumerate(prefixes.names)}
     prefix = np.array([index.get(name, -1) for name in running["prefix"].tolist()], np.int64)
     is_known = prefix >= 0
     elapsed_s = (now - running["start"])[is_known]
     left = tasks.remaining(prefixes.states)
-    nthreads = store.scheduler.nthreads if store.scheduler else 0
+    nthreads = live.history.scheduler.nthreads if live.history.scheduler else 0
     if tasks.counts(prefixes.states, "no-worker").any():
         nthreads = 0  # nobody knows when these can run
-    busy = store.busy.threads_lately(now)
+    busy = live.history.busy.threads_lately(now)
     seconds = estimate(left, mean_s, busy, nthreads, prefix[is_known], elapsed_s)
     return seconds, bool(np.isfinite(mean_s[left > 0]).all())
 
@@ -284,13 +284,13 @@ def estimate(
     return float(max(work_s / threads, longest_s))
 
 
-def _recorded(store: Store, durations: Mapping[int, Durations]) -> list[Durations]:
+def _recorded(history: History, durations: Mapping[int, Durations]) -> list[Durations]:
     """Return how long tasks of each prefix took, in the order of the table."""
-    found = [store.strings.find(name) for name in store.prefixes.names]
+    found = [history.strings.find(name) for name in history.prefixes.names]
     return [durations.get(prefix or 0, NO_DURATIONS) for prefix in found]
 
 
-def _ended(store: Store, sums: Sums | None) -> Rows:
+def _ended(history: History, sums: Sums | None) -> Rows:
     """Return the tasks that ended in the period of sums: done, or failed for good."""
     counts, durations = dict[tuple[int, ...], float](), dict[int, Durations]()
     if sums is not None:
@@ -302,7 +302,7 @@ def _ended(store: Store, sums: Sums | None) -> Rows:
     for outcome, state in zip(ended, ("released", "erred"), strict=True):
         found = [counts.get((prefix, outcome), 0) for prefix in prefixes]
         states[:, STATES.index(state)] = np.round(found)
-    names = [store.strings[prefix] for prefix in prefixes]
+    names = [history.strings[prefix] for prefix in prefixes]
     recorded = [durations.get(prefix, NO_DURATIONS) for prefix in prefixes]
     return {
         "name": names,
@@ -314,22 +314,22 @@ def _ended(store: Store, sums: Sums | None) -> Rows:
     }
 
 
-def _prefixes(store: Store, durations: Mapping[int, Durations]) -> Rows:
-    names = store.prefixes.names
-    recorded = _recorded(store, durations)
+def _prefixes(history: History, durations: Mapping[int, Durations]) -> Rows:
+    names = history.prefixes.names
+    recorded = _recorded(history, durations)
     return {
         "name": names,
         "prefix": names,
-        "states": store.prefixes.states,
-        "nbytes": store.prefixes.nbytes,
+        "states": history.prefixes.states,
+        "nbytes": history.prefixes.nbytes,
         "duration": np.array([each.mean_s for each in recorded]),
         "median": np.array([each.median_s for each in recorded]),
     }
 
 
-def _groups(store: Store) -> Rows:
+def _groups(history: History) -> Rows:
     """Return the groups that are there, then those that are gone and were done or failed."""
-    there, gone = store.groups, store.ended_groups
+    there, gone = history.groups, history.ended_groups
     names = there.names + gone.names
     states = np.concatenate([there.states, gone.states])
     return {
@@ -342,8 +342,8 @@ def _groups(store: Store) -> Rows:
     }
 
 
-def _spans(store: Store) -> Rows:
-    spans = store.extras["spans"]
+def _spans(history: History) -> Rows:
+    spans = history.extras["spans"]
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
     names, starts = spans["name"].tolist(), spans["start"].tolist()
     left, erred = tasks.remaining(states).tolist(), tasks.counts(states, "erred").tolist()
@@ -357,26 +357,26 @@ def _spans(store: Store) -> Rows:
     }
 
 
-def _depths_of_groups(store: Store) -> list[int]:
-    there, gone = store.groups, store.ended_groups
+def _depths_of_groups(history: History) -> list[int]:
+    there, gone = history.groups, history.ended_groups
     edges = tasks.group_edges(there.names + gone.names, there.dependencies + gone.dependencies)
     return depths(len(there) + len(gone), edges)
 
 
-def _depths_of_prefixes(store: Store) -> list[int]:
+def _depths_of_prefixes(history: History) -> list[int]:
     """Return for each prefix the depth of that of its groups which needs least."""
-    groups, least = store.groups.prefix + store.ended_groups.prefix, dict[str, int]()
-    for prefix, depth in zip(groups, _depths_of_groups(store), strict=True):
+    groups, least = history.groups.prefix + history.ended_groups.prefix, dict[str, int]()
+    for prefix, depth in zip(groups, _depths_of_groups(history), strict=True):
         least[prefix] = min(depth, least.get(prefix, depth))
-    return [least.get(name, 0) for name in store.prefixes.names]
+    return [least.get(name, 0) for name in history.prefixes.names]
 
 
-def _starts_of_spans(store: Store) -> Floats:
+def _starts_of_spans(history: History) -> Floats:
     """Return when each span began; those that have not come last, in the order of their making."""
-    return np.nan_to_num(store.extras["spans"]["start"].astype(np.float64), nan=np.inf)
+    return np.nan_to_num(history.extras["spans"]["start"].astype(np.float64), nan=np.inf)
 
 
-_FLOWS: Final[Mapping[str, Callable[[Store], Sequence[float] | Floats]]] = {
+_FLOWS: Final[Mapping[str, Callable[[History], Sequence[float] | Floats]]] = {
     "prefix": _depths_of_prefixes,
     "group": _depths_of_groups,
     "span": _starts_of_spans,

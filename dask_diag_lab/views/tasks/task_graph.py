@@ -66,7 +66,7 @@ def state_style(state: str, look: Look) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """The graph at one moment, with places; no later change shows in it. See `store.graph`."""
+    """The graph at one moment, with places; no later change shows in it. See `history.graph`."""
 
     version: int
     prefix: Ints
@@ -97,7 +97,7 @@ class TaskGraphPlot(TaskGroupGraph):
         self.nodes = Source("x", "y", "state", "key", "prefix", is_patched=True)
         self.edges = Source("x0", "y0", "x1", "y1", "share", is_patched=True)
         self.failed = Source("x", "y")
-        self._latest: Latest[Nodes] = Latest(self.store.jobs)
+        self._latest: Latest[Nodes] = Latest(self.live.jobs)
         self._is_exact = True
         super().set_up()
 
@@ -148,7 +148,7 @@ class TaskGraphPlot(TaskGroupGraph):
 
     def draw(self) -> None:
         """Bring the picture up to date; see `View.draw`."""
-        graph, groups, note = self.store.graph, self.store.groups, ""
+        graph, groups, note = self.history.graph, self.history.groups, ""
         if graph.is_exact != self._is_exact:
             self._is_exact = graph.is_exact
             self.clear_boxes()
@@ -170,7 +170,7 @@ class TaskGraphPlot(TaskGroupGraph):
         )
 
     def _draw_nodes(self) -> None:
-        graph, placed = self.store.graph, self._placed()
+        graph, placed = self.history.graph, self._placed()
         if placed is None:
             return
         if placed is not self._drawn_nodes:
@@ -189,11 +189,11 @@ class TaskGraphPlot(TaskGroupGraph):
 
         Off the loop, one state of the graph after the other: each goes on from the one before.
         """
-        graph, placement, drawn = self.store.graph, self._placement, self._drawn_nodes
+        graph, placement, drawn = self.history.graph, self._placement, self._drawn_nodes
         if drawn is not None and drawn.version == graph.structure_version:
             return drawn
         version, may_move = graph.structure_version, self.is_followed
-        # The store's own may change while they are read in another thread.
+        # The history's own may change while they are read in another thread.
         prefix, state = graph.prefix.copy(), graph.state
         keys, edges = list(graph.key), graph.edges
 
@@ -208,7 +208,7 @@ class TaskGraphPlot(TaskGroupGraph):
         """Send all nodes and edges; to lay them out has taken longer."""
         self._drawn_nodes = placed
         x, y = placed.places.astype(np.float32).T
-        strings, drawn = self.store.strings, thinned(placed.edges)
+        strings, drawn = self.history.strings, thinned(placed.edges)
         source, target = drawn.T
         self.nodes.set(
             {
@@ -225,7 +225,7 @@ class TaskGraphPlot(TaskGroupGraph):
     # --- the texts
 
     def _caption(self) -> Caption:
-        graph, look = self.store.graph, self.look
+        graph, look = self.history.graph, self.look
         n, n_edges = len(graph.node), len(graph.edges)
         if not n or not len(self.nodes.model.data["x"]):
             return Caption(empty=self._why_empty())
@@ -245,9 +245,9 @@ class TaskGraphPlot(TaskGroupGraph):
 
     def _why_empty(self) -> str:
         """Return why no task is drawn: the tables of groups come before the graph does."""
-        store = self.store
-        live = store.groups.states[:, : STATES.index("forgotten")]
-        is_coming = store.scheduler is None or live.any() or len(store.graph.node)
+        history = self.history
+        live = history.groups.states[:, : STATES.index("forgotten")]
+        is_coming = history.scheduler is None or live.any() or len(history.graph.node)
         return WAITING if is_coming else NO_TASKS
 
     def table(self) -> Table:
@@ -255,13 +255,13 @@ class TaskGraphPlot(TaskGroupGraph):
 
         The note is then the table's, which leaves nothing out.
         """
-        graph = self.store.graph
+        graph = self.history.graph
         if not graph.is_exact:
             note = f"{fmt.count(graph.total)} tasks are too many to list: a row is a group of them"
             return replace(super().table(), note=note)
         columns: dict[str, Sequence[str]] = {
             "key": list(graph.key),
-            "prefix": [self.store.strings[at] for at in graph.prefix.tolist()],
+            "prefix": [self.history.strings[at] for at in graph.prefix.tolist()],
             "state": [STATES[at] for at in graph.state.tolist()],
         }
         return Table(columns, note="")

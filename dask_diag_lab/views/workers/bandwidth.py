@@ -106,7 +106,7 @@ class Pairs(SumsView, Bandwidth):
 
     def _measured(self) -> dict[tuple[str, str], float]:
         """Return the rates of the transfers that ended in the period."""
-        strings, sums = self.store.strings, self.sums
+        strings, sums = self.history.strings, self.sums
         if sums is None:
             return {}
         of = {"kind": int(Kind.TRANSFER)}
@@ -137,12 +137,12 @@ class Pairs(SumsView, Bandwidth):
     def addresses(self) -> list[str]:
         """Return the workers of all pairs: those that are there first, in the usual order."""
         return in_order(
-            {address for pair in self.pairs for address in pair}, known_names(self.store)
+            {address for pair in self.pairs for address in pair}, known_names(self.history)
         )
 
     def pair_name(self, pair: tuple[str, str]) -> str:
         """Return both workers by name."""
-        return " → ".join(worker_label(self.store, address) for address in pair)
+        return " → ".join(worker_label(self.history, address) for address in pair)
 
 
 class BandwidthMap(Pairs, FigureView):
@@ -216,7 +216,7 @@ class BandwidthMap(Pairs, FigureView):
         n = len(self._mapped)
         set_properties(picture.x_range, start=-0.5, end=n - 0.5)
         set_properties(picture.y_range, start=n - 0.5, end=-0.5)
-        labels = (fmt.elide(worker_name(self.store, each), 14) for each in self._mapped)
+        labels = (fmt.elide(worker_name(self.history, each), 14) for each in self._mapped)
         names = dict(enumerate(labels))
         for axis, ticker in zip(picture.axis, self._tickers, strict=True):
             set_properties(ticker, ticks=list(names))

@@ -31,7 +31,7 @@ WORKER: Final = (Column("worker", shown=False), Column("name", shown=False))
 """Address and name as they begin each row of a table."""
 
 
-IN_STORE: Final = frozenset(column.name for column in WORKERS.columns)
+IN_HISTORY: Final = frozenset(column.name for column in WORKERS.columns)
 
 
 class WorkerBars(BarPlot):
@@ -44,7 +44,7 @@ class WorkerBars(BarPlot):
 
     def worker_rows(self, picked: Ints | None = None) -> dict[str, Any]:
         """Return addresses, names and hosts of all workers, or of those with some numbers."""
-        workers = self.store.workers
+        workers = self.history.workers
         numbers = range(len(workers)) if picked is None else picked.tolist()
         columns = (workers.address, workers.name, workers.host)
         addresses, names, hosts = ([column[row] for row in numbers] for column in columns)
@@ -52,18 +52,18 @@ class WorkerBars(BarPlot):
         return {"worker": addresses, "name": names, "label": labels, "host": hosts}
 
     def rows(self) -> Rows:
-        """Return a row for each worker: those of `columns` that the store has, and `derived`."""
-        workers, names = self.store.workers, [column.name for column in self.columns]
-        of_store = {name: workers.column(name) for name in names if name in IN_STORE}
-        return {**of_store, **self.worker_rows(), **self.derived()}
+        """Return a row for each worker: those of `columns` that the history has, and `derived`."""
+        workers, names = self.history.workers, [column.name for column in self.columns]
+        of_history = {name: workers.column(name) for name in names if name in IN_HISTORY}
+        return {**of_history, **self.worker_rows(), **self.derived()}
 
     def derived(self) -> Rows:
-        """Return columns that the store does not have, with a value for each worker."""
+        """Return columns that the history does not have, with a value for each worker."""
         return {}
 
     def why_empty(self) -> str:
         """Return why there is no worker, or none with a value; see `DataPlot.why_empty`."""
-        return self.empty if len(self.store.workers) else no_workers(self.store)
+        return self.empty if len(self.history.workers) else no_workers(self.history)
 
     def open_row(self, key: str) -> None:
         """Open the page of the worker with this address, if it is still there."""

@@ -45,7 +45,7 @@ class GpuBars(WorkerBars):
 
     def rows(self) -> Rows:
         """Return a row for each worker that reports; see `BarPlot.rows`."""
-        workers = self.store.workers
+        workers = self.history.workers
         found = {
             column: np.fmax.reduce([metric(workers, name) for name in names])
             for column, names in self.metrics
@@ -55,9 +55,9 @@ class GpuBars(WorkerBars):
 
     def of_workers(self) -> str:
         """Return of how many workers this is, for the end of a headline."""
-        every = fmt.plural(len(self.store.workers), "worker")
+        every = fmt.plural(len(self.history.workers), "worker")
         picked = len(self.rows()["name"])
-        return f" · {every if picked == len(self.store.workers) else f'{picked} of {every}'}"
+        return f" · {every if picked == len(self.history.workers) else f'{picked} of {every}'}"
 
     def total(self, column: str) -> str:
         """Return the sum of a column of bytes."""

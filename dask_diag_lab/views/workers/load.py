@@ -26,7 +26,7 @@ class LoadBars(WorkerBars):
 
     def worker_rows(self, picked: Ints | None = None) -> dict[str, Any]:
         """Return the load of each worker as well; idle wins, as in Dask."""
-        workers = self.store.workers
+        workers = self.history.workers
         level = np.where(workers.is_idle, 2, np.where(workers.is_saturated, 1, 0))
         load = [LOADS[index] for index in level.tolist()]
         remark = ["" if load == LOADS[0] else load for load in load]
@@ -52,7 +52,7 @@ class TasksProcessing(LoadBars):
 
     def headline(self) -> str:
         """Return how many tasks, and who is saturated; see `DataPlot.headline`."""
-        workers, loads = self.store.workers, self.worker_rows()["load"]
+        workers, loads = self.history.workers, self.worker_rows()["load"]
         counted = [f"{loads.count(load)} {load}" for load in LOADS[1:] if load in loads]
         total = fmt.plural(int(workers.processing.sum()), "task")
         known = ", ".join([fmt.plural(len(workers), "worker"), *counted])
@@ -75,7 +75,7 @@ class TasksInMemory(WorkerBars):
 
     def headline(self) -> str:
         """Return how many results there are on how many workers; see `DataPlot.headline`."""
-        workers = self.store.workers
+        workers = self.history.workers
         total = fmt.plural(int(workers.in_memory.sum()), "result")
         known = fmt.plural(len(workers), "worker")
         return f"Tasks in memory: {total}, copies included · {known}"
@@ -103,12 +103,12 @@ class Occupancy(LoadBars):
 
     def derived(self) -> Rows:
         """Return how long the work takes; see `WorkerBars.derived`."""
-        workers = self.store.workers
+        workers = self.history.workers
         return {"wall": workers.occupancy / np.maximum(workers.nthreads, 1)}
 
     def headline(self) -> str:
         """Return how much work there is, and how long it takes; see `DataPlot.headline`."""
-        workers = self.store.workers
+        workers = self.history.workers
         total, n_threads = float(workers.occupancy.sum()), int(workers.nthreads.sum())
         wall, threads = fmt.duration(total / max(n_threads, 1)), fmt.plural(n_threads, "thread")
         return f"Occupancy: {fmt.duration(total)} of work · about {wall} on {threads}"
@@ -132,15 +132,15 @@ class Cpu(WorkerBars):
 
     def derived(self) -> Rows:
         """Return what all threads at work come to; see `WorkerBars.derived`."""
-        return {"full": self.store.workers.nthreads * 100}
+        return {"full": self.history.workers.nthreads * 100}
 
     def headline(self) -> str:
         """Return the sum, and its share of all threads; see `DataPlot.headline`."""
-        workers = self.store.workers
+        workers = self.history.workers
         total, possible = workers.totals().cpu, int(workers.nthreads.sum()) * 100
         share = fmt.percent(total / max(possible, 1))
         return f"CPU: {fmt.count(total)} % of {fmt.count(possible)} % · {share} in use"
 
     def note(self) -> str:
         """Return who shares a process; see `DataPlot.note`."""
-        return shared_note(self.store.workers)
+        return shared_note(self.history.workers)

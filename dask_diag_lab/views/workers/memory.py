@@ -71,7 +71,7 @@ class MemoryBars(BarPlot):
         Without a limit only the status can turn a worker red. Thresholds are shares of the limit;
         one that is off is None.
         """
-        workers, scheduler = self.store.workers, self.store.scheduler
+        workers, scheduler = self.history.workers, self.history.scheduler
         on = (
             {name: share for name, share in scheduler.thresholds.items() if share}
             if scheduler
@@ -87,13 +87,13 @@ class MemoryBars(BarPlot):
 
     def headline(self) -> str:
         """Return the memory of all processes; see `DataPlot.headline`."""
-        totals = self.store.workers.totals()
+        totals = self.history.workers.totals()
         more = f" + {fmt.binary(totals.spilled)} spilled to disk" if totals.spilled else ""
         return f"Process memory: {fmt.binary(totals.memory)}{more}"
 
     def note(self) -> str:
         """Return who shares a process; see `DataPlot.note`."""
-        return shared_note(self.store.workers)
+        return shared_note(self.history.workers)
 
 
 def _known_limits(limits: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -117,7 +117,7 @@ class WorkersMemory(MemoryBars, WorkerBars):
 
     def derived(self) -> Rows:
         """Return the levels, and what they mean; see `WorkerBars.derived`."""
-        workers, levels = self.store.workers, self.memory_levels()
+        workers, levels = self.history.workers, self.memory_levels()
         return {
             "memory_limit": _known_limits(workers.memory_limit),
             "level": [LEVEL_NAMES[level] for level in levels.tolist()],
@@ -130,7 +130,7 @@ class WorkersMemory(MemoryBars, WorkerBars):
 
     def headline(self) -> str:
         """Return the memory of all processes; see `DataPlot.headline`."""
-        return f"{super().headline()} · {fmt.plural(len(self.store.workers), 'worker')}"
+        return f"{super().headline()} · {fmt.plural(len(self.history.workers), 'worker')}"
 
 
 @register_plot
@@ -145,7 +145,7 @@ class ClusterMemory(MemoryBars):
 
     def rows(self) -> Rows:
         """Return one row; none without workers."""
-        workers = self.store.workers
+        workers = self.history.workers
         if not len(workers):
             return {"label": [], **{column.name: [] for column in self.columns}}
         totals, levels = workers.totals(), self.memory_levels()
@@ -163,17 +163,17 @@ class ClusterMemory(MemoryBars):
     def headline(self) -> str:
         """Return the memory of all processes and its share; see `DataPlot.headline`."""
         limit = self.cluster_limit()
-        share = fmt.percent(self.store.workers.totals().memory / max(limit, 1))
+        share = fmt.percent(self.history.workers.totals().memory / max(limit, 1))
         return super().headline() + (f" · {share} of {fmt.binary(limit)}" if limit else "")
 
     def cluster_limit(self) -> int:
         """Return the sum of the limits of all processes; 0 where one has none."""
-        workers = self.store.workers
+        workers = self.history.workers
         return common_limit(workers.processes.limits(workers.memory_limit))
 
     def why_empty(self) -> str:
         """Return why there is no worker; see `DataPlot.why_empty`."""
-        return no_workers(self.store)
+        return no_workers(self.history)
 
     def open_row(self, key: str) -> None:
         """Open the memory of each worker."""

@@ -17,7 +17,7 @@ from dask_diag_lab.views.workers import common
 
 
 class WorkerSeries(SeriesPlot):
-    """Lines of ``store.series``.
+    """Lines of ``history.series``.
 
     Attributes
     ----------
@@ -32,14 +32,14 @@ class WorkerSeries(SeriesPlot):
         """Return the newest means, and of how many; see `SeriesPlot.headline`."""
         last = (self.points(line.name).n for line in self.lines)
         number = max((int(n[-1]) for n in last if n is not None and len(n)), default=0)
-        is_each = self.nouns == "processes" and number == len(self.store.workers)
+        is_each = self.nouns == "processes" and number == len(self.history.workers)
         nouns = "workers" if is_each else self.nouns
         of = f" · mean of {fmt.count(number)} {nouns}, band from lowest to highest"
         return super().headline() + of * (number > 1)
 
     def why_empty(self) -> str:
         """Return why there is nothing; see `SeriesPlot.why_empty`."""
-        return self.empty if len(self.store.series) else no_workers(self.store)
+        return self.empty if len(self.history.series) else no_workers(self.history)
 
 
 @register_plot
@@ -76,7 +76,7 @@ class ResultsSeries(WorkerSeries):
 
     def points(self, name: str) -> Points:
         """Return the sum over the workers, whole though a point may have several samples."""
-        of = self.store.series.get(name)
+        of = self.history.series.get(name)
         total = np.rint(of.total)
         return Points(of.times, total, total, total)
 

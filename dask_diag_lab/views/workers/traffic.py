@@ -38,7 +38,7 @@ class DataTransfer(WorkerBars):
 
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
-        totals = self.store.workers.totals()
+        totals = self.history.workers.totals()
         incoming, outgoing = fmt.binary(totals.incoming_bytes), fmt.binary(totals.outgoing_bytes)
         return f"Bytes in transfer: {incoming} incoming, {outgoing} outgoing"
 
@@ -76,7 +76,7 @@ class HostTraffic(BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each host that anybody tells of; see `BarPlot.rows`."""
-        workers = self.store.workers
+        workers = self.history.workers
         amounts = [newest_by_host(workers, metric(workers, key)) for key in self.metrics]
         hosts = Counter(workers.host)
         if not any(np.isfinite(list(amount.values())).any() for amount in amounts):
@@ -95,7 +95,7 @@ class HostTraffic(BarPlot):
 
     def why_empty(self) -> str:
         """Return why there is no host; see `DataPlot.why_empty`."""
-        return self.empty if len(self.store.workers) else no_workers(self.store)
+        return self.empty if len(self.history.workers) else no_workers(self.history)
 
     def open_row(self, key: str) -> None:
         """Open the table of all workers, which has their hosts."""

@@ -20,7 +20,7 @@ from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.workers import common
 from dask_diag_lab.views.workers.common import (
-    IN_STORE,
+    IN_HISTORY,
     custom_metrics,
     metric,
     newest_by_host,
@@ -86,12 +86,12 @@ class WorkersTable(TablePlot):
 
     def rows(self) -> Rows:
         """Return a row for each worker; sets `columns`, of which some are metrics of the user's."""
-        workers = self.store.workers
+        workers = self.history.workers
         own = [(_metric_column(name, cells), cells) for name, cells in custom_metrics(workers)]
         self.columns = (*COLUMNS, *(column for column, _ in own), ADDRESS)
         limit = np.where(workers.memory_limit > 0, workers.memory_limit.astype(np.float64), np.nan)
         return {
-            **{c.name: workers.column(c.name) for c in COLUMNS if c.name in IN_STORE},
+            **{c.name: workers.column(c.name) for c in COLUMNS if c.name in IN_HISTORY},
             **{name: metric(workers, key) for name, key in _FROM_METRICS.items()},
             "worker": list(workers.address),
             "memory_share": workers.memory / limit * 100,
@@ -115,22 +115,22 @@ class WorkersTable(TablePlot):
 
     def state(self) -> list[bool]:
         """Return which workers were not heard of for long; see `View.state`."""
-        silent: list[bool] = (self.store.time - self.store.workers.last_seen > SILENT_S).tolist()
+        silent: list[bool] = (self.live.time - self.history.workers.last_seen > SILENT_S).tolist()
         return silent
 
     def headline(self) -> str:
         """Return how many workers there are; see `DataPlot.headline`."""
-        workers = self.store.workers
+        workers = self.history.workers
         hosts = fmt.plural(len(set(workers.host)), "host")
         return f"{fmt.plural(len(workers), 'worker')} on {hosts}"
 
     def note(self) -> str:
         """Return who shares a process; see `DataPlot.note`."""
-        return shared_note(self.store.workers)
+        return shared_note(self.history.workers)
 
     def why_empty(self) -> str:
         """Return why there is no worker; see `DataPlot.why_empty`."""
-        return no_workers(self.store)
+        return no_workers(self.history)
 
     def open_row(self, key: str) -> None:
         """Open the page of the worker with this address."""
@@ -157,7 +157,7 @@ class WorkersTable(TablePlot):
 
     def _sums(self, rows: Rows) -> dict[str, float]:
         """Return the total of each column that has one; one of a shared process or host once."""
-        workers, totals = self.store.workers, self.store.workers.totals()
+        workers, totals = self.history.workers, self.history.workers.totals()
         sums = {name: float(np.nansum(rows[name])) for name in _SUMMED}
         sums |= {name: float(getattr(totals, name)) for name in (*_OF_PROCESS, "cpu")}
         sums["fds"] = float(np.nansum(np.asarray(rows["fds"])[workers.processes.reported_by]))

@@ -96,7 +96,7 @@ def test_the_error_of_a_block_goes_on_though_its_scheduler_is_lost(
     def story() -> None:
         with make(str(file)):
             client.gather(client.map(str, range(3)))
-            get_task_stream(start=0)  # brings the store up to now
+            get_task_stream(start=0)  # brings the session up to now
             cluster.close()
             raise KeyError("mine")
 

@@ -204,7 +204,7 @@ def test_a_scheduler_lost_in_the_block_raises_and_what_came_is_kept() -> None:
             futures = client.map(inc, range(3), pure=False)
             client.gather(futures)
             with get_task_stream(client):
-                pass  # brings the store up to now
+                pass  # brings the session up to now
             cluster.close()
 
     with Client(cluster.scheduler_address, set_as_default=False) as client:

@@ -19,7 +19,7 @@ from dask_diag_lab.views.view import Caption, Table, View
 
 
 class Counting(View):
-    """Draws the store's version and notes what it was asked to do."""
+    """Draws the session's version and notes what it was asked to do."""
 
     made: ClassVar[list[Counting]] = []
 
@@ -36,11 +36,11 @@ class Counting(View):
 
     def update(self) -> None:
         self.updates += 1
-        self.source.data = {"x": [0.0], "y": [float(self.store.version)]}
-        self.caption = Caption(note=f"version {self.store.version}", behind_s=len(self.verbs) / 2)
+        self.source.data = {"x": [0.0], "y": [float(self.live.version)]}
+        self.caption = Caption(note=f"version {self.live.version}", behind_s=len(self.verbs) / 2)
 
     def table(self) -> Table:
-        return Table({"version": [self.store.version]})
+        return Table({"version": [self.live.version]})
 
     def restyle(self) -> None:
         self.picture.background_fill_color = self.look.background
@@ -110,7 +110,7 @@ class Choosing(Counting):
 
     def update(self) -> None:
         super().update()
-        awaited = "" if self.store.extras["errors"].is_known else "Waiting for the answer."
+        awaited = "" if self.live.history.extras["errors"].is_known else "Waiting for the answer."
         self.caption = Caption(note=f"shows {self.arguments.get('key', 'all')}", empty=awaited)
 
     def set_control(self, name: str, value: str) -> None:
@@ -122,7 +122,7 @@ class Choosing(Counting):
         super().show(arguments)
 
     def table(self) -> Table:
-        return Table({"key": list(self.store.extras["errors"]["key"])})
+        return Table({"key": list(self.live.history.extras["errors"]["key"])})
 
     def _tapped(self) -> None:
         self.picture.background_fill_color = "red"
@@ -140,7 +140,7 @@ class Following(Counting):
     needs: ClassVar[frozenset[str]] = frozenset({"graph"})
 
     def table(self) -> Table:
-        return Table({"key": list(self.store.graph.key)})
+        return Table({"key": list(self.live.history.graph.key)})
 
 
 class Asking(Counting):
@@ -149,7 +149,7 @@ class Asking(Counting):
     accepts: ClassVar[Mapping[str, str]] = {"worker": "whose log"}
 
     def build(self) -> UIElement:
-        self.asked = Asked(self.store)
+        self.asked = Asked(self.live)
         return super().build()
 
     def update(self) -> None:
@@ -164,7 +164,7 @@ class Crafting(Counting):
     """Has its table worked out in a job, and is empty until that is done."""
 
     def build(self) -> UIElement:
-        self.job = self.store.jobs.start(lambda: "made")
+        self.job = self.live.jobs.start(lambda: "made")
         return super().build()
 
     def table(self) -> Table:

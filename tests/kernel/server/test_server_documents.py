@@ -19,7 +19,7 @@ from bokeh.io.state import curstate
 from bokeh.models import ColumnDataSource
 from bokeh.models import Plot as BokehPlot
 
-from dask_diag_lab.store.store import State
+from dask_diag_lab.store.live import State
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.server.browser import BrowserPage, Connection
@@ -39,8 +39,8 @@ async def opened(plot: str, **more: Any) -> AsyncIterator[tuple[Served, BrowserP
 
 
 async def drawn(served: Served, page: BrowserPage) -> None:
-    """Wait until a page of the counting view shows the store's version."""
-    await notes(page, f"version {served.store.version}")
+    """Wait until a page of the counting view shows the session's version."""
+    await notes(page, f"version {served.live.version}")
 
 
 async def notes(page: BrowserPage, note: str) -> None:
@@ -53,7 +53,7 @@ async def nothing_sent(served: Served, *pages: BrowserPage) -> None:
         n_still = 0
         while n_still < 5:
             frames = [page.frames for page in pages]  # what was under way may still come
-            served.store.apply(make_batch(2))
+            served.live.apply(make_batch(2))
             await asyncio.sleep(0.05)
             n_still = n_still + 1 if [page.frames for page in pages] == frames else 0
 
@@ -74,7 +74,7 @@ async def has_background(page: BrowserPage, color: str) -> None:
 
 async def test_times_of_day_are_those_of_each_readers_time_zone() -> None:
     async with serving(built_in_plots()) as served:
-        served.store.apply(make_batch(2, events=[(1_700_000_000.0, "restart", {})]))
+        served.live.apply(make_batch(2, events=[(1_700_000_000.0, "restart", {})]))
         own = time.strftime("%H:%M:%S %Z", time.localtime(1_700_000_000))
         expected = {"Asia/Kolkata": "03:43:20", "America/New_York": "17:13:20", "Not/There": own}
         for zone, clock in expected.items():
@@ -91,12 +91,12 @@ async def test_an_update_is_one_message_and_there_is_none_while_nothing_changes(
         await page.quiet()
         view, updates, patches = live_view(), live_view().updates, page.patches
         for n in range(2, 52):
-            served.store.apply(make_batch(n))
+            served.live.apply(make_batch(n))
         await drawn(served, page)
         frames = await page.quiet()
         source = page.document.select_one({"type": ColumnDataSource})
         assert isinstance(source, ColumnDataSource)
-        assert source.data["y"] == [served.store.version]
+        assert source.data["y"] == [served.live.version]
         assert 1 <= view.updates - updates <= 3
         assert page.patches - patches == view.updates - updates
         for _ in range(20):
@@ -119,7 +119,7 @@ async def test_a_hidden_page_gets_nothing_and_is_brought_up_to_date_when_shown()
         await until(lambda: served.watched == [True, False], "hidden, and still watched")
         await page.quiet()
         patches, updates = page.patches, live_view().updates
-        served.store.apply(make_batch(2))
+        served.live.apply(make_batch(2))
         await page.quiet()
         assert (page.patches, live_view().updates) == (patches, updates)
         await page.set(visible=True)
@@ -166,7 +166,7 @@ async def test_look_and_commands_reach_the_view_and_bad_ones_do_nothing() -> Non
     look = {"name": "dark", "background": "#123456", "font": "a;b{}", "grid": "url(x)"}
     async with opened("counting", look=look) as (served, page):
         assert picture(page).background_fill_color == "#123456"
-        assert page.control.note == f"version {served.store.version}"
+        assert page.control.note == f"version {served.live.version}"
         for bad in ("", "nonsense", "[]", '{"verb": 3}', "x" * 5000, "[" * 4000, '{"n": 1}'):
             await page.set(look=bad, command=bad)
         await page.set(look=json.dumps({"name": "dark", "background": "#abcdef"}))
@@ -235,10 +235,10 @@ async def test_a_click_is_one_message_and_may_ask_the_page_to_open_another_plot(
 
 
 async def pass_by(served: Served, page: BrowserPage) -> None:
-    """Let the store move on and wait until the page has had its turn."""
-    served.store.apply(make_batch(served.store.version + 1))
-    reason = f"at {served.store.version}"
-    served.store.set_feed_state("degraded", reason, 1.0)
+    """Let the session move on and wait until the page has had its turn."""
+    served.live.apply(make_batch(served.live.version + 1))
+    reason = f"at {served.live.version}"
+    served.live.set_feed_state("degraded", reason, 1.0)
     await until(lambda: page.control.message == reason, "the page is behind")
 
 
@@ -283,7 +283,7 @@ async def test_pages_show_the_end_of_a_scheduler_and_its_return() -> None:
         states: tuple[tuple[State, str], ...]
         states = (("lost", "It is gone."), ("live", ""), ("closed", "It is gone."))
         for state, reason in states:
-            served.store.set_feed_state(state, reason, 5.0)
+            served.live.set_feed_state(state, reason, 5.0)
             await until(lambda s=state: control.state == s, "not told")  # type: ignore[misc]
             await until(lambda r=reason: control.message == r, "not told why")  # type: ignore[misc]
             assert (control.empty == UNASKED) == (state != "live")
@@ -302,12 +302,12 @@ async def test_a_failing_view_says_so_once_and_harms_no_other(
         assert "ZeroDivisionError: 100 % on purpose" in broken.control.message
         assert "LookupError" in unbuilt.control.message
         for n in range(2, 4):
-            served.store.apply(make_batch(n))
+            served.live.apply(make_batch(n))
             await drawn(served, sound)
         levels = [r.levelname for r in caplog.records if "failing could not be" in r.getMessage()]
         assert levels == ["WARNING"]
         Failing.is_broken = False
-        served.store.apply(make_batch(9))
+        served.live.apply(make_batch(9))
         await drawn(served, broken)
         await until(lambda: broken.control.state == "live", "it still says error")
     for page in pages:
@@ -366,7 +366,7 @@ async def test_plots_of_one_page_share_a_stream_and_each_has_faults_of_its_own()
         assert (bool(one.opened), missing.reason) == (True, "There is no plot “nope” here.")
         await one.quiet()
         patches, frames = [one.patches, other.patches], one.frames
-        served.store.apply(make_batch(2))
+        served.live.apply(make_batch(2))
         for page in (one, other):
             await drawn(served, page)
         await one.quiet()
@@ -375,7 +375,7 @@ async def test_plots_of_one_page_share_a_stream_and_each_has_faults_of_its_own()
         assert failing.control.state == "error"
         await one.leave()
         await until(lambda: sum(view.is_closed for view in Counting.made) == 1, "it is kept")
-        served.store.apply(make_batch(3))
+        served.live.apply(make_batch(3))
         await drawn(served, other)
         await connection.close()
         await until(all_closed, "they are kept")
@@ -394,7 +394,7 @@ async def test_a_browser_that_reads_nothing_gets_no_backlog_and_then_the_picture
         stream.take('{"type": "open", "id": "slow", "plot": "counting"}')
         view = live_view()
         for n in range(2, 5):
-            served.store.apply(make_batch(n))
+            served.live.apply(make_batch(n))
             await drawn(served, fast)
         assert (view.updates, len(frames)) == (1, 1)
         has_room.set()
@@ -410,7 +410,7 @@ async def test_a_page_that_sends_what_none_would_is_left_and_others_go_on(bad: s
         await other.connection.socket.write_message(bad, binary=isinstance(bad, bytes))
         await until(lambda: other.connection.is_closed, "it is not left")
         assert other.connection.socket.close_code == 4400
-        served.store.apply(make_batch(2))
+        served.live.apply(make_batch(2))
         await drawn(served, page)
 
 
@@ -421,5 +421,5 @@ async def test_a_patch_that_cannot_be_applied_is_said_in_its_pane() -> None:
         source = page.document.select_one({"type": ColumnDataSource})
         await page.patch(source, "data", {"x": np.arange(3.0), "y": np.arange(3.0)})
         await until(lambda: len(live_view().source.data["x"]) == 3, "the reader's data is lost")
-        served.store.apply(make_batch(2))
+        served.live.apply(make_batch(2))
         await until(lambda: page.control.state == "live", "it still says error")

@@ -32,7 +32,7 @@ class Memory(FigureView):
     columns = (Column("worker"), Column("memory", unit="bytes"))
 
     def rows(self) -> Mapping[str, Any]:
-        workers = self.store.workers
+        workers = self.live.history.workers
         return {"worker": list(workers.name), "memory": workers.memory}
 
     def make_figure(self, source: ColumnDataSource) -> figure:
@@ -86,7 +86,7 @@ async def test_a_plot_of_ones_own_follows_the_store_and_the_look_and_sends_nothi
     async with serving() as served:
         page = await BrowserPage.open(served, "mine")
         assert page.control.state == "live"
-        served.store.apply(make_batch(2))
+        served.live.apply(make_batch(2))
         source = model(page, "bars").data_source
         await until(lambda: list(source.data["memory"]) == [20_000_000] * 2, "not updated")
         await page.set(look='{"name": "dark", "background": "#010203", "accent": "#abcdef"}')
@@ -95,8 +95,8 @@ async def test_a_plot_of_ones_own_follows_the_store_and_the_look_and_sends_nothi
         )
         assert model(page, "bars").glyph.fill_color.value == "#abcdef"
         frames = await page.quiet()
-        served.store.set_feed_state("live", "", 5.0)
-        served.store.apply(make_batch(2))
+        served.live.set_feed_state("live", "", 5.0)
+        served.live.apply(make_batch(2))
         assert await page.quiet() == frames
         await page.close()
 
@@ -113,7 +113,7 @@ async def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
     register_plot(Late)
     async with serving() as served:
         page = await BrowserPage.open(served, "mine")
-        served.store.apply(make_batch(2))
+        served.live.apply(make_batch(2))
         await until(lambda: model(page, "line"), "no line came")
         assert isinstance(model(page, "line"), SteadyRenderer)
         assert address_of(OWN) in page.opened["scripts"]
@@ -127,8 +127,8 @@ async def test_a_replaced_plot_is_drawn_by_the_new_class_when_it_is_opened_again
         register_plot(named(Memory, title="Mine, better"))
         new = await BrowserPage.open(served, "mine")
         assert (old.document.title, new.document.title) == ("Mine", "Mine, better")
-        served.store.apply(make_batch(2))
-        note = f"version {served.store.version}"
+        served.live.apply(make_batch(2))
+        note = f"version {served.live.version}"
         await until(lambda: old.control.note == note, "the old one stopped")
         await old.close()
         await new.close()

@@ -132,10 +132,10 @@ async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_
     async with serving(EVERY) as served:
         log = {"times": [1.0, 2.0], "lines": ["<script>alert(1)</script>", "first"]}
         soon: Any = asyncio.get_running_loop().call_soon
-        served.store.queries.on_ask = lambda query: soon(served.store.answer, query, log)
+        served.live.queries.on_ask = lambda query: soon(served.live.answer, query, log)
         batch = make_batch(2)
         batch.tables["workers"].columns["name"][:] = "<img src=x>"
-        served.store.apply(batch)
+        served.live.apply(batch)
         page = await text_of(served, "/info")
         for text in ("tcp://127.0.0.1:3999", "Scheduler-test", "distributed", "2.00 GiB"):
             assert text in page

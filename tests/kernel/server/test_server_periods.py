@@ -26,7 +26,7 @@ async def opened(*plots: str) -> AsyncIterator[tuple[Served, list[BrowserPage]]]
         for at in range(10):
             maker.action(at, at + 1, prefix="earlier-ones")
             maker.action(at + 20, at + 21, prefix="later-ones")
-        served.store.apply(maker.batch())
+        served.live.apply(maker.batch())
         connection = await Connection.open(served)
         pages = [await BrowserPage.open(served, plot, connection=connection) for plot in plots]
         yield served, pages

@@ -12,7 +12,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 from dask_diag_lab.server import Server, export
 from dask_diag_lab.server.handlers import OWN
 from dask_diag_lab.server.scripts import address_of
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.server.browser import BrowserPage, Connection
 from tests.kernel.server.sample_views import SAMPLES
@@ -39,7 +39,7 @@ async def test_indexes_list_the_registry_and_say_what_can_have_no_data() -> None
         assert "task-stream" not in reasons
         batch = make_batch(2)
         batch.tables["workers"].columns["metrics"][:] = [{"gpu_utilization": 50.0}] * 2
-        served.store.apply(batch)
+        served.live.apply(batch)
         assert {*reasons} - {*await unavailable(served)} == {"gpu-utilization", "gpu-memory"}
         assert (await served.json("/health"))["plots_version"] != before
         stock = await served.json("/individual-plots.json")
@@ -52,13 +52,13 @@ async def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> N
         there = group_row("inc-2", "inc", processing=2, memory=10, erred=4, forgotten=7)
         batch = make_batch(1, groups=[gone, there])
         batch.scheduler.n_erred = 1  # the other three are forgotten
-        served.store.apply(batch)
+        served.live.apply(batch)
         health = await served.json("/health")
         assert (health["state"], health["workers"], health["threads"]) == ("live", 2, 4)
         assert health["memory"] == 20_000_000
         assert health["tasks"] == {"total": 13, "done": 10, "erred": 1, "processing": 2}
         assert health["losses"] == {"workers": 0, "text": "", "time": 0}
-        served.store.set_feed_state("lost", "It is gone.", 1.0)
+        served.live.set_feed_state("lost", "It is gone.", 1.0)
         health = await served.json("/health")
         assert (health["state"], health["reason"], health["workers"]) == ("lost", "It is gone.", 0)
 
@@ -73,7 +73,7 @@ async def test_no_workers_and_no_memory_limit_are_fine_everywhere(
             make_batch(2, memory_limit=0),
             make_batch(3, workers=0, removed_workers=gone),
         ):
-            served.store.apply(batch)
+            served.live.apply(batch)
             await served.json("/health")
             for name in NAMES:
                 table = await served.json(f"/plots/{name}.json")
@@ -118,7 +118,7 @@ async def test_scripts_are_served_compressed_and_no_other_file_is() -> None:
 
 async def test_a_pane_that_is_opened_at_once_waits_for_bokeh() -> None:
     info = {"id": "0123456789abcdef", "name": "analysis.ipynb"}
-    server = Server(Store(), info=lambda: info, token=TOKEN)
+    server = Server(LiveSession(), info=lambda: info, token=TOKEN)
     early = Endpoint(await server.start())
     try:
         script, page = await asyncio.gather(

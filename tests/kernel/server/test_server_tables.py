@@ -82,7 +82,7 @@ async def test_a_table_waits_for_what_its_plot_needs_and_counts_as_a_viewer(
     async with serving(SAMPLES) as served:
         asking = asyncio.create_task(columns_of(served, "choosing.json"))
         await until(lambda: served.wanted[:1] == [Choosing.needs], "nothing is wanted")
-        served.store.apply(make_batch(2, extras=errors("inc-1")))
+        served.live.apply(make_batch(2, extras=errors("inc-1")))
         assert await asking == {"key": ["inc-1"]}
         await until(lambda: served.watched == [True, False], "still wanted")
         assert served.wanted[-1] == frozenset()
@@ -91,7 +91,7 @@ async def test_a_table_waits_for_what_its_plot_needs_and_counts_as_a_viewer(
 @pytest.mark.parametrize("name", ["choosing", "following"])
 async def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str) -> None:
     async with serving(SAMPLES) as served:
-        served.store.set_feed_state("closed", "", 1.0)
+        served.live.set_feed_state("closed", "", 1.0)
         answer = await served.json(f"/plots/{name}.json")
         assert (answer["rows"], answer["note"].startswith(UNASKED)) == (0, True)
 
@@ -99,14 +99,14 @@ async def test_what_a_closed_cluster_was_not_asked_for_is_not_awaited(name: str)
 @pytest.mark.parametrize("ending", ["json", "csv"])
 async def test_where_nothing_is_known_there_are_no_zeros_but_an_error(ending: str) -> None:
     async with serving(has_data=False) as served:
-        served.store.set_feed_state("lost", "It cannot be reached.", 1.0)
+        served.live.set_feed_state("lost", "It cannot be reached.", 1.0)
         answer = await served.ask(f"/plots/progress.{ending}")
         assert (answer.code, answer.body) == (503, b"It cannot be reached.\n")
 
 
 async def test_a_table_that_the_scheduler_cannot_read_is_unknown_with_the_reason() -> None:
     async with serving(SAMPLES) as served:
-        served.store.apply(replace(make_batch(2), failed={"errors": "KeyError: x"}))
+        served.live.apply(replace(make_batch(2), failed={"errors": "KeyError: x"}))
         answer = await served.json("/plots/choosing.json")
         assert answer["rows"] == 0
         assert "errors cannot be read by this version: KeyError: x" in answer["note"]
@@ -118,11 +118,11 @@ async def test_a_table_nobody_looked_at_before_is_that_of_now() -> None:
 
     async def catch_up() -> None:
         caught_up.append(found[0].wanted[-1])
-        found[0].store.apply(make_batch(3, extras=errors("old", "new")))
+        found[0].live.apply(make_batch(3, extras=errors("old", "new")))
 
     async with serving(SAMPLES, catch_up=catch_up) as served:
         found.append(served)
-        served.store.apply(make_batch(2, extras=errors("old")))
+        served.live.apply(make_batch(2, extras=errors("old")))
         assert await columns_of(served, "choosing.json") == {"key": ["old", "new"]}
         assert caught_up == [Choosing.needs]
 
@@ -137,27 +137,27 @@ async def test_a_table_that_has_to_wait_too_long_says_so(monkeypatch: pytest.Mon
 
 async def test_a_table_has_the_answer_to_what_its_plot_asks_and_no_old_one() -> None:
     async with serving(SAMPLES) as served:
-        queries, asked = served.store.queries, list[Query]()
+        queries, asked = served.live.queries, list[Query]()
         queries.on_ask = asked.append
-        queries.answered(queries.ask("logs", worker="a"), ["old"], served.store.time - 60)
+        queries.answered(queries.ask("logs", worker="a"), ["old"], served.live.time - 60)
         asking = asyncio.create_task(columns_of(served, "asking.json?worker=a"))
         await until(lambda: len(asked) == 2, "nothing was asked")
-        served.store.answer(asked[1], ["new"])
+        served.live.answer(asked[1], ["new"])
         assert await asking == {"line": ["new"]}
-        queries.on_ask = lambda query: served.store.fail(query, "No way.")
+        queries.on_ask = lambda query: served.live.fail(query, "No way.")
         assert await columns_of(served, "asking.json") == {"line": []}
 
 
 async def test_a_table_waits_for_its_own_jobs_and_not_for_those_of_others() -> None:
     async with serving(SAMPLES) as served:
-        store, started = served.store, list[Job[Any]]()  # results of any type
-        store.jobs.on_start = started.append
-        store.jobs.start(lambda: "of another page")
+        live, started = served.live, list[Job[Any]]()  # results of any type
+        live.jobs.on_start = started.append
+        live.jobs.start(lambda: "of another page")
         assert "ask again" not in (await served.json("/plots/counting.json"))["note"]
         asking = asyncio.create_task(columns_of(served, "crafting.json"))
         await until(lambda: len(started) == 2, "nothing is started")
         started[1].do()
-        store.job_done(started[1])
+        live.job_done(started[1])
         assert await asking == {"line": ["made"]}
 
 
@@ -169,8 +169,8 @@ async def test_a_table_waits_for_a_view_that_reads_bit_by_bit() -> None:
 async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -> None:
     async with serving() as served:
         groups = [group_row("inc-1", "inc", processing=2), group_row("inc-2", "inc", memory=3)]
-        served.store.apply(make_batch(groups=groups))
-        served.store.set_feed_state("closed", "", time.time())  # no spans will come
+        served.live.apply(make_batch(groups=groups))
+        served.live.set_feed_state("closed", "", time.time())  # no spans will come
         assert (await columns_of(served, "progress.json"))["prefix"] == ["inc"]
         assert (await columns_of(served, "progress.json?by=group"))["group"] == ["inc-1", "inc-2"]
         moment = "2026-11-24T14:05:30+00:00"  # whose + is a space in a URL
@@ -192,7 +192,7 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
 
 async def test_a_plot_has_the_files_that_it_names_and_no_others() -> None:
     async with serving() as served:
-        served.store.set_feed_state("closed", "", time.time())
+        served.live.set_feed_state("closed", "", time.time())
         for name in ("task-stream.trace.json", "profile.speedscope.json", "progress.csv"):
             reply = await served.ask(f"/plots/{name}")
             assert (reply.code, name in reply.headers["Content-Disposition"]) == (200, True)

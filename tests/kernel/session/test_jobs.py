@@ -6,7 +6,7 @@ import asyncio
 import threading
 
 from dask_diag_lab.jobs import Job, JobRunner, Jobs
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from tests.kernel.serving import until
 
 LONG_S = 30.0
@@ -20,23 +20,23 @@ def test_without_a_place_of_its_own_all_is_done_at_once_and_once() -> None:
     assert (done, job.is_done, jobs.n_open, jobs.version) == ([7], True, 0, 1)
 
 
-def test_work_is_open_until_the_store_is_reported() -> None:
-    store = Store()
+def test_work_is_open_until_it_is_reported() -> None:
+    live = LiveSession()
     started: list[Job[int]] = []
-    store.jobs.on_start = started.append
-    job = store.jobs.start(lambda: 7)
-    before = store.version
+    live.jobs.on_start = started.append
+    job = live.jobs.start(lambda: 7)
+    before = live.version
     started[0].do()
-    assert (job.is_done, store.jobs.n_open) == (False, 1)
-    store.job_done(started[0])
-    assert (job.result(), store.jobs.n_open) == (7, 0)
-    assert store.version > before
+    assert (job.is_done, live.jobs.n_open) == (False, 1)
+    live.job_done(started[0])
+    assert (job.result(), live.jobs.n_open) == (7, 0)
+    assert live.version > before
 
 
 async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
-    store, reported = Store(), list[int]()
-    store.on_change = lambda: reported.append(1)
-    runner = JobRunner(store)
+    live, reported = LiveSession(), list[int]()
+    live.on_change = lambda: reported.append(1)
+    runner = JobRunner(live.jobs, live.job_done)
     gate, lock = threading.Event(), threading.Lock()
 
     def make() -> bool:
@@ -46,30 +46,30 @@ async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:
         lock.release()
         return True
 
-    made = [store.jobs.start(make) for _ in range(20)]
+    made = [live.jobs.start(make) for _ in range(20)]
     await asyncio.sleep(0)
     gate.set()  # by the loop, which the work would hold up if it were done there
     await until(lambda: len(reported) == len(made), "not all are made")
     assert all(job.result() for job in made)
-    assert store.jobs.n_open == 0
+    assert live.jobs.n_open == 0
     runner.close()
 
 
 async def test_what_is_not_done_at_the_end_is_given_up() -> None:
-    store, reported = Store(), list[int]()
-    store.on_change = lambda: reported.append(1)
-    runner = JobRunner(store)
+    live, reported = LiveSession(), list[int]()
+    live.on_change = lambda: reported.append(1)
+    runner = JobRunner(live.jobs, live.job_done)
     gate, begun, second = threading.Event(), threading.Event(), threading.Event()
 
     def hold() -> bool:
         begun.set()
         return gate.wait(LONG_S)
 
-    store.jobs.start(hold)
-    waiting = store.jobs.start(second.set)
+    live.jobs.start(hold)
+    waiting = live.jobs.start(second.set)
     await until(begun.is_set, "it does not begin")
     runner.close()
     runner.close()
     gate.set()
-    assert store.jobs.start(lambda: 7).result() == 7  # as without a runner
+    assert live.jobs.start(lambda: 7).result() == 7  # as without a runner
     assert (reported, waiting.is_done, second.is_set()) == ([], False, False)

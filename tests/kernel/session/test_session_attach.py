@@ -92,7 +92,7 @@ def test_where_nothing_can_listen_the_reason_is_given_and_not_that_the_client_wa
     with Client(cluster) as client:
         diagnostics = dask_diag_lab.attach(client)
         with pytest.raises(RuntimeError, match="no port is free"):
-            diagnostics.submit(lambda store: store.time).result(20)
+            diagnostics.submit(lambda live: live.time).result(20)
         wait_until(lambda: "could not run" in caplog.text, "not said")
 
 

@@ -97,7 +97,7 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
         assert answer_of(diagnostics, "/plots/profile.json")["note"] == f"No profile: {UNASKED}"
         assert len(records_in(runtime_dir)) == 1
         with pytest.raises(RuntimeError, match="closed"):
-            diagnostics.submit(lambda store: store.actions.total).result(timeout=60)
+            diagnostics.submit(lambda live: live.history.actions.total).result(timeout=60)
     assert not is_served(diagnostics)
     assert not our_threads()
 
@@ -107,7 +107,10 @@ def test_what_was_known_before_a_shutdown_is_kept(cluster: LocalCluster, is_own:
     with attached(None if is_own else cluster) as (client, diagnostics):
         compute(client)
         # `distributed` tells nobody before it closes a cluster by this.
-        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) >= 50
+        assert (
+            diagnostics.submit(lambda live: live.history.actions.total, is_fresh=True).result(60)
+            >= 50
+        )
         client.shutdown()
         with history_of(diagnostics) as known:
             assert known["reason"] == ""
@@ -145,7 +148,10 @@ def test_a_cluster_that_goes_on_without_its_object_is_followed(cluster: LocalClu
         compute(client)
         looks.clear()
         wait_until(lambda: len(looks) > 2, "nobody looks whether it is closed")
-        assert diagnostics.submit(lambda s: s.actions.total, is_fresh=True).result(60) >= 50
+        assert (
+            diagnostics.submit(lambda live: live.history.actions.total, is_fresh=True).result(60)
+            >= 50
+        )
         assert state_of(diagnostics) == "live"
     with history_of(diagnostics):
         assert n_computed(diagnostics) == 50
@@ -168,7 +174,10 @@ def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
             go_on.set()
             assert again is diagnostics
             compute(client)
-            assert again.submit(lambda s: s.actions.total, is_fresh=True).result(60) >= 50
+            assert (
+                again.submit(lambda live: live.history.actions.total, is_fresh=True).result(60)
+                >= 50
+            )
             compute(client, 10)
     with history_of(diagnostics):
         assert n_computed(diagnostics) == 60

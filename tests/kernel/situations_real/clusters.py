@@ -18,7 +18,7 @@ from distributed import Client, Future, LocalCluster, Scheduler, wait
 
 import dask_diag_lab
 from dask_diag_lab.session import Diagnostics
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import get_plot
 from dask_diag_lab.views.view import Caption, View
 from tests.kernel.dashboards import answer_of
@@ -113,15 +113,15 @@ class Cluster:
     def drawn(self, plot: str, read: Callable[[View, Model], T], **arguments: str) -> T:
         """Draw a plot, also what is made off the loop; return ``read(view, picture)`` then."""
 
-        def make(store: Store) -> tuple[View, Model]:
-            view = get_plot(plot)(store, arguments=arguments)
+        def make(live: LiveSession) -> tuple[View, Model]:
+            view = get_plot(plot)(live, arguments=arguments)
             return view, view.build()
 
-        def draw(store: Store) -> bool:
+        def draw(live: LiveSession) -> bool:
             view.update()
-            return store.jobs.n_open == 0
+            return live.jobs.n_open == 0
 
-        def submit(function: Callable[[Store], U]) -> U:
+        def submit(function: Callable[[LiveSession], U]) -> U:
             return self.diagnostics.submit(function, is_fresh=True).result(LIMIT_S)
 
         self.table(plot, **arguments)  # what only this plot needs is asked for from now on
@@ -221,7 +221,7 @@ def cluster(
         with made, Client(made) as client, dask_diag_lab.attach(client) as diagnostics:
             found = Cluster(client, diagnostics)
             found.becomes(
-                lambda: diagnostics.submit(lambda store: store.feed_state.state).result(LIMIT_S),
+                lambda: diagnostics.submit(lambda live: live.feed_state.state).result(LIMIT_S),
                 "live",
             )
             yield found

@@ -16,7 +16,7 @@ import pytest
 from dask.utils import key_split
 from distributed import Event, Scheduler, Worker, wait
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from tests.kernel.situations_real.clusters import OVER_TCP, Cluster, cluster, near, sums
 
@@ -186,9 +186,9 @@ def test_the_last_report_of_a_shuffle_that_has_ended_stays(shuffling: Cluster) -
     )
 
 
-def drawn_lines(store: Store) -> set[tuple[str, str]]:
+def drawn_lines(live: LiveSession) -> set[tuple[str, str]]:
     """Return which box each line of the Task Group Graph leads from and to."""
-    view = TaskGroupGraph(store)
+    view = TaskGroupGraph(live)
     view.build()
     view.update()
     box, line = view.boxes.model.data, view.lines.model.data

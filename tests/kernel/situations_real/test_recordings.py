@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.recording import load, snapshot
 from dask_diag_lab.views.registry import all_plots
 from tests.kernel.situations_real.clusters import LIMIT_S, cluster
 from tests.kernel.situations_real.test_periods import compute, first
 
 
-def tables(store: Store) -> dict[str, Any]:
+def tables(live: LiveSession) -> dict[str, Any]:
     """Return the table of each plot that asks its cluster nothing."""
     found = {}
     for plot in all_plots():
-        with store.queries.noticed() as asked, store.jobs.noticed():
-            view = plot(store)
+        with live.queries.noticed() as asked, live.jobs.noticed():
+            view = plot(live)
             table = view.table()
         if not asked:
             found[plot.name] = table.columns
@@ -29,11 +29,11 @@ def tables(store: Store) -> dict[str, Any]:
 def test_every_plot_has_the_same_table_in_a_recording(tmp_path: Path) -> None:
     path, saved = tmp_path / "run.daskrun", tmp_path / "saved.daskrun"
 
-    def both(store: Store) -> dict[str, Any]:
-        snapshot(store)(path)
-        runner, store.jobs.on_start = store.jobs.on_start, None  # all is worked out at once
-        found_here = tables(store)
-        store.jobs.on_start = runner
+    def both(live: LiveSession) -> dict[str, Any]:
+        snapshot(live.history)(path)
+        runner, live.jobs.on_start = live.jobs.on_start, None  # all is worked out at once
+        found_here = tables(live)
+        live.jobs.on_start = runner
         return found_here
 
     with cluster(n_workers=2, threads_per_worker=2) as found:
@@ -43,7 +43,7 @@ def test_every_plot_has_the_same_table_in_a_recording(tmp_path: Path) -> None:
         found.diagnostics.save(saved)
         with pytest.raises(FileNotFoundError):
             found.diagnostics.save(tmp_path / "none" / "run.daskrun")
-    assert load(saved).actions.total == load(path).actions.total > 0
+    assert load(saved).history.actions.total == load(path).history.actions.total > 0
     after = tables(load(path))
     assert len(after) > 20
     for plot, columns in before.items():

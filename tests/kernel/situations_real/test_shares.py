@@ -107,7 +107,7 @@ def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
         with dask_diag_lab.attach(client) as diagnostics:
             found = Cluster(client, diagnostics)
             found.becomes(
-                lambda: diagnostics.submit(lambda store: store.feed_state.state).result(LIMIT_S),
+                lambda: diagnostics.submit(lambda live: live.feed_state.state).result(LIMIT_S),
                 "live",
             )
             wait(client.submit(nap, 1, 2.0))

@@ -92,7 +92,7 @@ def test_nodes_of_the_graph_are_the_schedulers_tasks_with_their_states(graph: Cl
 
 def test_edges_of_the_graph_are_the_dependencies(graph: Cluster) -> None:
     def edges(view: View, _: object) -> set[tuple[str, str]]:
-        known = view.store.graph
+        known = view.live.history.graph
         return {(known.key[a], known.key[b]) for a, b in known.edges.tolist()}
 
     graph.agree(

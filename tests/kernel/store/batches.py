@@ -1,4 +1,4 @@
-"""Batches made by hand, for tests of everything that reads a store."""
+"""Batches made by hand, for tests of everything that reads a history."""
 
 from __future__ import annotations
 

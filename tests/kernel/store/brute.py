@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store import LevelOfDetail, Store
+from dask_diag_lab.store import History, LevelOfDetail
 
 Group = tuple[int, int, int, int]
 Columns = dict[str, npt.NDArray[Any]]  # columns differ in dtype
@@ -21,9 +21,9 @@ def family(kind: int) -> int:
     return {int(Kind.COMPUTE): 0, int(Kind.TRANSFER): 2}.get(kind, 1)
 
 
-def inside(store: Store, t0: float, t1: float, slots: npt.NDArray[np.int64] | None) -> Columns:
+def inside(history: History, t0: float, t1: float, slots: npt.NDArray[np.int64] | None) -> Columns:
     """Return the actions of some slots that are in a window at least partly."""
-    _, rows = store.actions.since(0)
+    _, rows = history.actions.since(0)
     is_in = (rows["start"] <= t1) & ((rows["stop"] > t0) | (rows["start"] >= t0))
     if slots is not None:
         is_in &= np.isin(rows["slot"], slots)
@@ -39,9 +39,9 @@ def groups(rows: Columns, resolution_s: float) -> dict[Group, list[int]]:
     return found
 
 
-def check(store: Store, answer: LevelOfDetail, t0: float, t1: float, slots: Any = None) -> None:
+def check(history: History, answer: LevelOfDetail, t0: float, t1: float, slots: Any = None) -> None:
     """Assert that an answer is what the definition says."""
-    rows = inside(store, t0, t1, slots)
+    rows = inside(history, t0, t1, slots)
     assert answer.total == len(rows["start"]) == answer.count.sum()
     if answer.resolution_s == 0:
         assert (answer.count == 1).all()

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Batch, Kind
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from tests.kernel.store.batches import (
     T0,
     BatchMaker,
@@ -19,8 +19,10 @@ from tests.kernel.store.batches import (
 A, B = "tcp://a:1", "tcp://b:1"
 
 
-def keys_of(store: Store) -> list[str]:
-    return [store.actions.key(task) for task in store.actions.since(0)[1]["task"].tolist()]
+def keys_of(live: LiveSession) -> list[str]:
+    return [
+        live.history.actions.key(task) for task in live.history.actions.since(0)[1]["task"].tolist()
+    ]
 
 
 def full_batch(maker: BatchMaker) -> Batch:
@@ -36,98 +38,99 @@ def full_batch(maker: BatchMaker) -> Batch:
 
 
 def test_new_epoch_keeps_history_and_starts_live_tables_anew() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(full_batch(maker.action(0, 1, worker=A, prefix="inc", key="old")))
+    live, maker = LiveSession(), BatchMaker()
+    live.apply(full_batch(maker.action(0, 1, worker=A, prefix="inc", key="old")))
     maker = BatchMaker(epoch="epoch-2", scheduler="Scheduler-2")
     maker.time += 100
     maker.string("something that shifts all ids")
     maker.action(100, 101, worker=B, prefix="dec", key="new").action(
         101, 102, worker=B, prefix="inc", key="newer", kind=Kind.TRANSFER, source=A
     )
-    store.apply(maker.batch(workers=[worker_row(B)]))
-    assert keys_of(store) == ["old", "new", "newer"]
-    _, rows = store.actions.since(0)
-    assert store.strings.take(rows["prefix"].tolist()) == ["inc", "dec", "inc"]
-    assert store.strings.take(rows["worker"].tolist()) == [A, B, B]
-    assert store.strings.take(rows["source"].tolist()) == ["", "", A]
-    assert store.palette.names == ["inc", "dec"]
-    assert store.workers.address == [B]
-    assert store.slots.is_alive.tolist() == [False, False, True, True]
-    live = (len(store.prefixes), len(store.groups), len(store.graph), store.running.count)
-    assert live == (0, 0, 0, 0)
-    assert store.graph.is_exact
-    kinds = [kind for _, kind, _ in store.events.rows]
+    live.apply(maker.batch(workers=[worker_row(B)]))
+    assert keys_of(live) == ["old", "new", "newer"]
+    _, rows = live.history.actions.since(0)
+    assert live.history.strings.take(rows["prefix"].tolist()) == ["inc", "dec", "inc"]
+    assert live.history.strings.take(rows["worker"].tolist()) == [A, B, B]
+    assert live.history.strings.take(rows["source"].tolist()) == ["", "", A]
+    assert live.history.palette.names == ["inc", "dec"]
+    assert live.history.workers.address == [B]
+    assert live.history.slots.is_alive.tolist() == [False, False, True, True]
+    history = live.history
+    assert (len(history.prefixes), len(history.groups), len(history.graph)) == (0, 0, 0)
+    assert history.running.count == 0
+    assert live.history.graph.is_exact
+    kinds = [kind for _, kind, _ in live.history.events.rows]
     assert kinds == ["worker-added", "recording-began", "recording-began"]
-    assert store.scheduler is not None
-    assert store.scheduler.id == "Scheduler-2"
+    assert live.history.scheduler is not None
+    assert live.history.scheduler.id == "Scheduler-2"
 
 
 def test_collector_that_starts_anew_on_the_same_scheduler_does_not_double_history() -> None:
-    store, maker = Store(), BatchMaker()
+    live, maker = LiveSession(), BatchMaker()
     maker.time = T0 + 10
-    store.apply(maker.action(1, 2, key="a").action(3, 9, key="b").batch(workers=[worker_row(A)]))
+    live.apply(maker.action(1, 2, key="a").action(3, 9, key="b").batch(workers=[worker_row(A)]))
     again = BatchMaker(epoch="epoch-2")
     again.time = T0 + 30
     again.action(1, 2, key="a").action(3, 9, key="b").action(8, 15, key="c")
-    store.apply(again.batch(workers=[worker_row(A)]))
-    assert keys_of(store) == ["a", "b", "c"]
-    store.apply(again.action(20, 31, key="d").batch())
-    assert keys_of(store) == ["a", "b", "c", "d"]
+    live.apply(again.batch(workers=[worker_row(A)]))
+    assert keys_of(live) == ["a", "b", "c"]
+    live.apply(again.action(20, 31, key="d").batch())
+    assert keys_of(live) == ["a", "b", "c", "d"]
 
 
 def test_workers_that_a_new_epoch_does_not_know_have_ended() -> None:
-    store, maker = Store(), BatchMaker()
+    live, maker = LiveSession(), BatchMaker()
     maker.action(0, 1, worker=A).action(0, 1, worker=B)
-    store.apply(maker.batch(workers=[worker_row(A), worker_row(B)]))
+    live.apply(maker.batch(workers=[worker_row(A), worker_row(B)]))
     again = BatchMaker(epoch="epoch-2")
     again.time = T0 + 50
-    store.apply(again.batch(workers=[worker_row(B)]))
-    assert store.slots.is_alive.tolist() == [False, False, True, True]
-    assert store.slots.ended[0] == T0 + 50
+    live.apply(again.batch(workers=[worker_row(B)]))
+    assert live.history.slots.is_alive.tolist() == [False, False, True, True]
+    assert live.history.slots.ended[0] == T0 + 50
     third = BatchMaker(epoch="epoch-3")
     third.time = T0 + 60
-    store.apply(third.batch())  # a scheduler without any worker
-    assert not store.slots.is_alive.any()
+    live.apply(third.batch())  # a scheduler without any worker
+    assert not live.history.slots.is_alive.any()
 
 
 def test_time_goes_on_between_batches_and_stands_while_the_feed_is_lost() -> None:
     now = 100.0
-    store = Store(clock=lambda: now)
-    assert store.time == 0
-    store.apply(BatchMaker().batch())
-    assert store.time == T0
+    live = LiveSession(clock=lambda: now)
+    assert live.time == 0
+    live.apply(BatchMaker().batch())
+    assert live.time == T0
     now = 103.0
-    assert store.time == T0 + 3
-    store.set_feed_state("lost", "the scheduler does not answer", 5.0)
+    assert live.time == T0 + 3
+    live.set_feed_state("lost", "the scheduler does not answer", 5.0)
     now = 200.0
-    assert store.time == T0 + 3
-    store.set_feed_state("closed", "closed", 6.0)
-    assert store.time == T0 + 3
-    store.set_feed_state("live", "", 7.0)
-    assert store.time == T0 + 100
+    assert live.time == T0 + 3
+    live.set_feed_state("closed", "closed", 6.0)
+    assert live.time == T0 + 3
+    live.set_feed_state("live", "", 7.0)
+    assert live.time == T0 + 100
 
 
 def test_strings_that_do_not_follow_those_known_are_refused_and_change_nothing() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(full_batch(maker.action(0, 1, worker=A)))
-    before = store.version, store.actions.version, len(store.strings)
+    live, maker = LiveSession(), BatchMaker()
+    live.apply(full_batch(maker.action(0, 1, worker=A)))
+    before = live.version, live.history.actions.version, len(live.history.strings)
     batch = full_batch(maker.action(1, 2, worker=A))
     batch.strings_from = 99
     with pytest.raises(ValueError, match="strings begin at 99"):
-        store.apply(batch)
-    assert (store.version, store.actions.version, len(store.strings)) == before
+        live.apply(batch)
+    assert (live.version, live.history.actions.version, len(live.history.strings)) == before
 
 
 def test_whole_simulated_run_ends_as_it_should() -> None:
     simulation = Simulation(8, 4, 8000, deaths=2)
-    store = Store(clock=float)  # stands still
+    live = LiveSession(clock=float)  # stands still
     for batch in simulation.batches(rows=700):
-        store.apply(batch)
-    assert store.actions.count == len(simulation.actions["start"])
-    assert keys_of(store)[-1] == simulation.keys[-1]
-    assert store.running.count == 0
-    assert len(store.workers) == 6
-    assert store.slots.is_alive.sum() == 24
-    assert (~store.slots.is_alive).sum() == 8
-    assert store.actions.last_stop >= store.time - 1
-    assert store.prefixes.states.sum() == len(simulation.keys)
+        live.apply(batch)
+    assert live.history.actions.count == len(simulation.actions["start"])
+    assert keys_of(live)[-1] == simulation.keys[-1]
+    assert live.history.running.count == 0
+    assert len(live.history.workers) == 6
+    assert live.history.slots.is_alive.sum() == 24
+    assert (~live.history.slots.is_alive).sum() == 8
+    assert live.history.actions.last_stop >= live.time - 1
+    assert live.history.prefixes.states.sum() == len(simulation.keys)

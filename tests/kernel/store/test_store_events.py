@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.schema import Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 BEGAN = "recording-began"
@@ -15,20 +15,20 @@ A, B = "tcp://a:1", "tcp://b:1"
 MIB = 2**20
 
 
-def reported(store: Store) -> list[tuple[float, str, dict[str, Any]]]:
+def reported(live: LiveSession) -> list[tuple[float, str, dict[str, Any]]]:
     """Return what happened, its times counted from `T0`, but not that the recording began."""
-    rows = [row for row in store.events.rows if row[1] != BEGAN]
+    rows = [row for row in live.history.events.rows if row[1] != BEGAN]
     return [(at - T0, kind, dict(detail)) for at, kind, detail in rows]
 
 
 def spilled(*levels: tuple[float, float]) -> list[tuple[float, str]]:
     """Return what is told of a worker with so many MiB on disk at these seconds."""
-    store, maker = Store(), BatchMaker()
+    live, maker = LiveSession(), BatchMaker()
     for second, mib in levels:
         row = worker_row(A, spilled=int(mib * MIB), last_seen=T0 + second)
-        store.apply(maker.batch(workers=[row, worker_row(B)]))
-    assert all(detail["worker"] == A for _, _, detail in reported(store))
-    return [(at, kind) for at, kind, _ in reported(store)]
+        live.apply(maker.batch(workers=[row, worker_row(B)]))
+    assert all(detail["worker"] == A for _, _, detail in reported(live))
+    return [(at, kind) for at, kind, _ in reported(live)]
 
 
 def test_spilling_begins_and_ends_once_for_each_worker() -> None:
@@ -53,29 +53,29 @@ def test_what_trickles_to_disk_or_goes_to_and_fro_beside_gigabytes_is_no_spill()
 
 
 def test_a_collector_that_starts_anew_tells_nothing_twice() -> None:
-    store = Store()
+    live = LiveSession()
     came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
-    store.apply(BatchMaker().batch(workers=[worker_row(A)], events=[came]))
+    live.apply(BatchMaker().batch(workers=[worker_row(A)], events=[came]))
     second = BatchMaker(epoch="second")
     second.time = T0 + 9
     late = (T0 + 5, "worker-added", {"worker": B, "name": "b", "nthreads": 1})
-    store.apply(second.batch(workers=[worker_row(A), worker_row(B)], events=[came, late]))
-    assert [(at, kind) for at, kind, _ in reported(store)] == [
+    live.apply(second.batch(workers=[worker_row(A), worker_row(B)], events=[came, late]))
+    assert [(at, kind) for at, kind, _ in reported(live)] == [
         (-5, "worker-added"),
         (5, "worker-added"),
     ]
 
 
 def test_errors_are_counted_by_prefix_and_a_burst_is_one_event() -> None:
-    store, maker = Store(), BatchMaker()
+    live, maker = LiveSession(), BatchMaker()
     for index in range(3):
         maker.action(index, index + 0.5, outcome=Outcome.ERRED, prefix="load")
     maker.action(0, 1, outcome=Outcome.ERRED, prefix="sum", worker=B)
     maker.action(0, 1, prefix="fine")
     maker.action(0, 1, outcome=Outcome.KILLED, prefix="killed")
-    store.apply(maker.batch())
-    store.apply(maker.action(3, 4, outcome=Outcome.ERRED, prefix="load", worker=B).batch())
-    assert reported(store) == [
+    live.apply(maker.batch())
+    live.apply(maker.action(3, 4, outcome=Outcome.ERRED, prefix="load", worker=B).batch())
+    assert reported(live) == [
         (0.5, "task-erred", {"prefix": "load", "count": 4, "until": T0 + 4, "worker": B}),
         (1.0, "task-erred", {"prefix": "sum", "count": 1, "until": T0 + 1, "worker": B}),
     ]
@@ -89,58 +89,58 @@ def test_errors_are_counted_by_prefix_and_a_burst_is_one_event() -> None:
     ],
 )
 def test_bursts_are_merged_but_not_for_ever(kind: str, detail: dict[str, Any], part: str) -> None:
-    store, maker = Store(), BatchMaker()
+    live, maker = LiveSession(), BatchMaker()
     for second in range(25):
-        store.apply(maker.batch(events=[(T0 + second, kind, detail)]))
-    rows = reported(store)
+        live.apply(maker.batch(events=[(T0 + second, kind, detail)]))
+    rows = reported(live)
     assert [at for at, _, _ in rows] == [0, 11, 22]
     assert sum(d[part] for _, _, d in rows) == 125
     assert [d["until"] - T0 for _, _, d in rows] == [10, 21, 24]
-    assert store.events.total == 1 + 3
+    assert live.history.events.total == 1 + 3
     assert detail.keys() <= rows[0][2].keys()
     assert "until" not in detail, "what the batch brought is left alone"
 
 
 def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
     clock = [100.0]
-    store, maker = Store(clock=lambda: clock[0]), BatchMaker()
-    store.set_feed_state("lost", "not there yet", 0.0)
-    assert reported(store) == [], "it was never there"
-    store.apply(maker.batch(workers=[]))
-    store.set_feed_state("live", "", 0.0)
+    live, maker = LiveSession(clock=lambda: clock[0]), BatchMaker()
+    live.set_feed_state("lost", "not there yet", 0.0)
+    assert reported(live) == [], "it was never there"
+    live.apply(maker.batch(workers=[]))
+    live.set_feed_state("live", "", 0.0)
     clock[0] += 3
-    version = store.version
-    store.set_feed_state("lost", "it is gone", 0.0)
-    store.set_feed_state("lost", "still gone", 0.0)
-    assert store.version > version
+    version = live.version
+    live.set_feed_state("lost", "it is gone", 0.0)
+    live.set_feed_state("lost", "still gone", 0.0)
+    assert live.version > version
     maker.time += 60
-    store.apply(maker.batch(workers=[]))
-    store.set_feed_state("live", "", 0.0)
-    assert reported(store) == [
+    live.apply(maker.batch(workers=[]))
+    live.set_feed_state("live", "", 0.0)
+    assert reported(live) == [
         (3, "scheduler-lost", {"reason": "it is gone"}),
         (60, "scheduler-back", {"lost_s": 57}),
     ]
 
 
 def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_recalls() -> None:
-    store, maker = Store(), BatchMaker()
+    live, maker = LiveSession(), BatchMaker()
     came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
     maker.time = T0 + 1
-    store.apply(maker.batch(workers=[worker_row(A), worker_row(B)], events=[came]))
-    store.apply(maker.batch(events=[(T0 + 2, "restart", {})]))
+    live.apply(maker.batch(workers=[worker_row(A), worker_row(B)], events=[came]))
+    live.apply(maker.batch(events=[(T0 + 2, "restart", {})]))
     anew = BatchMaker(epoch="second")
     anew.time = T0 + 3
-    store.apply(anew.batch(workers=[worker_row(A)]))  # of the same scheduler
+    live.apply(anew.batch(workers=[worker_row(A)]))  # of the same scheduler
     other = BatchMaker(epoch="third", scheduler="Scheduler-2")
     other.time = T0 + 9
-    store.apply(other.batch())
-    assert [(at - T0, kind) for at, kind, _ in store.events.rows] == [
+    live.apply(other.batch())
+    assert [(at - T0, kind) for at, kind, _ in live.history.events.rows] == [
         (-5, "worker-added"),
         (1, BEGAN),
         (2, "restart"),
         (9, BEGAN),
     ]
-    assert [detail for _, kind, detail in store.events.rows if kind == BEGAN] == [
+    assert [detail for _, kind, detail in live.history.events.rows if kind == BEGAN] == [
         {"recalled": 1},
         {"recalled": 0},
     ]

@@ -13,39 +13,39 @@ from hypothesis import strategies as st
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import ACTIONS
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.keys import KeyTable
 from tests.kernel.store.batches import T0, BatchMaker
 
 
 def test_cursor_gives_back_what_came_in_order_of_arrival() -> None:
     simulation = Simulation(3, 2, 3000, deaths=0)
-    store, cursor = Store(max_actions=100_000), 0
+    history, cursor = History(max_actions=100_000), 0
     pieces = []
     for batch in simulation.batches(rows=777):
-        store.apply(batch)
-        cursor, rows = store.actions.since(cursor)
+        history.apply(batch)
+        cursor, rows = history.actions.since(cursor)
         pieces.append(rows)
-        assert cursor == batch.actions_to == store.actions.total
+        assert cursor == batch.actions_to == history.actions.total
     for column in ACTIONS.columns:
         joined = np.concatenate([rows[column.name] for rows in pieces])
         assert joined.dtype == np.dtype(column.dtype)
         sent = simulation.actions[column.name]
         if column.name in ("worker", "prefix", "source"):
-            texts = store.strings.take(joined.tolist())
+            texts = history.strings.take(joined.tolist())
             assert texts == [simulation.strings[i] for i in sent.tolist()]
         else:
             np.testing.assert_array_equal(joined, sent)
-    assert store.actions.since(cursor)[1]["start"].size == 0
+    assert history.actions.since(cursor)[1]["start"].size == 0
 
 
 def test_oldest_actions_are_given_up_in_blocks_and_counted() -> None:
-    store, maker = Store(max_actions=1600), BatchMaker()
+    history, maker = History(max_actions=1600), BatchMaker()
     for i in range(40):
         for j in range(83):
             maker.action(i + j / 100, i + j / 100 + 0.005)
-        store.apply(maker.batch())
-        actions = store.actions
+        history.apply(maker.batch())
+        actions = history.actions
         assert actions.total == 83 * (i + 1)
         assert actions.count + actions.evicted == actions.total
         assert actions.count <= 1600
@@ -60,20 +60,20 @@ def test_oldest_actions_are_given_up_in_blocks_and_counted() -> None:
 
 
 def test_keys_are_given_up_with_the_actions_that_need_them() -> None:
-    store = Store(max_actions=20_000)
+    history = History(max_actions=20_000)
     for batch in Simulation(4, 4, 60_000, transfers=0, spills=0).batches():
-        store.apply(batch)
-    assert store.actions.key(0) == ""
-    _, rows = store.actions.since(0)
-    assert all(store.actions.key(task) for task in rows["task"][::100].tolist())
+        history.apply(batch)
+    assert history.actions.key(0) == ""
+    _, rows = history.actions.since(0)
+    assert all(history.actions.key(task) for task in rows["task"][::100].tolist())
 
 
 def test_actions_lost_on_the_way_are_counted() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(0, 1).batch(actions_dropped=7))
-    store.apply(maker.batch(actions_dropped=5))
-    store.apply(maker.batch())
-    assert (store.actions.dropped, store.actions.count) == (12, 1)
+    history, maker = History(), BatchMaker()
+    history.apply(maker.action(0, 1).batch(actions_dropped=7))
+    history.apply(maker.batch(actions_dropped=5))
+    history.apply(maker.batch())
+    assert (history.actions.dropped, history.actions.count) == (12, 1)
 
 
 def test_million_tasks_stay_within_the_memory_budget() -> None:
@@ -82,33 +82,33 @@ def test_million_tasks_stay_within_the_memory_budget() -> None:
     gc.collect()
     tracemalloc.start()
     try:
-        store = Store()
+        history = History()
         for batch in batches:
-            store.apply(batch)
+            history.apply(batch)
         for earlier, later in pairwise((0.0, 0.2, 1.0)):
-            span = store.actions.last_stop - store.actions.first_start
-            begin = store.actions.first_start
-            store.actions.query(begin + earlier * span, begin + later * span).answer()
+            span = history.actions.last_stop - history.actions.first_start
+            begin = history.actions.first_start
+            history.actions.query(begin + earlier * span, begin + later * span).answer()
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert store.actions.evicted == 0
+    assert history.actions.evicted == 0
     # The room of the series, and of what was drawn, is the same for any number of tasks.
     assert used < 12e6 + 120e6 / 10, f"{used / 1e6:.1f} MB"
 
 
 def test_actions_are_found_by_the_key_of_their_task() -> None:
-    store = Store(max_actions=6400)  # blocks of 400 rows
+    history = History(max_actions=6400)  # blocks of 400 rows
     for batch in Simulation(4, 4, 3000).batches(rows=700):
-        store.apply(batch)
-    _, all_rows = store.actions.since(0)
+        history.apply(batch)
+    _, all_rows = history.actions.since(0)
     for task in (0, 1234, int(all_rows["task"].max())):
-        found = store.actions.of_key(store.actions.key(task))
+        found = history.actions.of_key(history.actions.key(task))
         assert found["task"].tolist() == [task] * len(found["start"])
         assert sorted(found["start"].tolist()) == found["start"].tolist()
         assert len(found["start"]) == np.count_nonzero(all_rows["task"] == task) > 0
-    for key in ("", "mul", store.actions.key(0)[:-1]):
-        assert not len(store.actions.of_key(key)["start"])
+    for key in ("", "mul", history.actions.key(0)[:-1]):
+        assert not len(history.actions.of_key(key)["start"])
 
 
 def test_keys_that_are_parts_of_each_other_are_distinct() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.strings import OTHER, StringTable
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
@@ -24,28 +24,28 @@ A, B = "tcp://a:1", "tcp://b:1"
 def test_a_gap_is_between_two_collectors_of_one_scheduler(
     epoch: str, scheduler: str, began: float, gaps: list[tuple[float, float]]
 ) -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     maker.time = T0 + 10
-    store.apply(maker.batch(began=T0))
+    history.apply(maker.batch(began=T0))
     after = BatchMaker(epoch=epoch, scheduler=scheduler)
     after.time = T0 + 80
-    store.apply(after.batch(began=began))
-    assert list(store.gaps) == gaps
-    kinds = [kind for _, kind, _ in store.events.rows]
+    history.apply(after.batch(began=began))
+    assert list(history.gaps) == gaps
+    kinds = [kind for _, kind, _ in history.events.rows]
     assert [kind for kind in kinds if kind != "recording-began"] == ["not-recorded"] * len(gaps)
 
 
 def test_a_worker_is_there_since_it_was_reported_or_worked() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(-5, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
-    assert store.slots.joined.tolist() == [T0 - 5, T0 - 5, T0, T0]
+    history, maker = History(), BatchMaker()
+    history.apply(maker.action(-5, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
+    assert history.slots.joined.tolist() == [T0 - 5, T0 - 5, T0, T0]
     maker.time += 30
-    store.apply(maker.batch(workers=[worker_row("tcp://c:1"), worker_row(B, nthreads=3)]))
-    assert store.slots.joined[4:].tolist() == [T0, T0 + 30, T0 + 30]
-    version = store.slots.version
-    store.apply(maker.action(20, 31, worker="tcp://c:1").batch())
-    assert store.slots.joined[-1] == T0 + 20
-    assert store.slots.version > version
+    history.apply(maker.batch(workers=[worker_row("tcp://c:1"), worker_row(B, nthreads=3)]))
+    assert history.slots.joined[4:].tolist() == [T0, T0 + 30, T0 + 30]
+    version = history.slots.version
+    history.apply(maker.action(20, 31, worker="tcp://c:1").batch())
+    assert history.slots.joined[-1] == T0 + 20
+    assert history.slots.version > version
 
 
 def test_names_without_end_leave_room_for_workers() -> None:
@@ -59,9 +59,9 @@ def test_names_without_end_leave_room_for_workers() -> None:
 
 
 def test_what_ended_before_recording_is_that_of_the_first_collector() -> None:
-    store = Store()
-    store.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
-    assert store.left_out == {"before": 3}
+    history = History()
+    history.apply(BatchMaker(epoch="1").batch(left_out={"before": 3}))
+    assert history.left_out == {"before": 3}
     for reported in ({"before": 70}, {}):  # another one, and none at all
-        store.apply(BatchMaker(epoch=f"2 {reported}").batch(left_out=reported))
-        assert store.left_out == {"before": 3}
+        history.apply(BatchMaker(epoch=f"2 {reported}").batch(left_out=reported))
+        assert history.left_out == {"before": 3}

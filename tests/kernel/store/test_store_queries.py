@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import MAX_KEPT, Queries, Query
 from tests.kernel.store.batches import BatchMaker
 
@@ -73,14 +73,14 @@ def test_answers_are_bounded_and_the_one_looked_at_longest_ago_goes_first() -> N
 
 
 def test_another_scheduler_voids_the_answers_and_the_same_one_does_not() -> None:
-    store = Store()
-    store.apply(BatchMaker().batch())
-    sent = asked(store.queries)
-    store.queries.ask("task", key="a")
-    store.apply(replace(BatchMaker().batch(), epoch="a new collector"))
-    store.queries.ask("task", key="a")
+    live = LiveSession()
+    live.apply(BatchMaker().batch())
+    sent = asked(live.queries)
+    live.queries.ask("task", key="a")
+    live.apply(replace(BatchMaker().batch(), epoch="a new collector"))
+    live.queries.ask("task", key="a")
     assert len(sent) == 1
     batch = replace(BatchMaker().batch(), epoch="another scheduler")
-    store.apply(replace(batch, scheduler=replace(batch.scheduler, id="other")))
-    store.queries.ask("task", key="a")
+    live.apply(replace(batch, scheduler=replace(batch.scheduler, id="other")))
+    live.queries.ask("task", key="a")
     assert len(sent) == 2

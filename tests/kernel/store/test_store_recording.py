@@ -1,4 +1,4 @@
-"""What is saved of a store can be loaded; what is no recording is refused in words."""
+"""What is saved of a history can be loaded; what is no recording is refused in words."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ import numpy as np
 import pytest
 
 from benchmarks.simulator import Simulation
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.recording import load, snapshot
 
 BYTES_A_TASK = 40
 
 
-def recorded(n_tasks: int, path: Path) -> Store:
-    """Return a store of a simulated cluster, which is saved."""
-    store = Store()
+def recorded(n_tasks: int, path: Path) -> LiveSession:
+    """Return a history of a simulated cluster, which is saved."""
+    live = LiveSession()
     for batch in Simulation(16, 4, n_tasks).batches():
-        store.apply(batch)
-    snapshot(store)(path)
-    return store
+        live.apply(batch)
+    snapshot(live.history)(path)
+    return live
 
 
 def test_actions_and_keys_come_back_as_they_were(tmp_path: Path) -> None:
     path = tmp_path / "run.daskrun"
-    store = recorded(20_000, path)
+    live = recorded(20_000, path)
     assert path.stat().st_size <= 20_000 * BYTES_A_TASK
     again = load(path)
-    _, before = store.actions.since(0)
-    _, after = again.actions.since(0)
+    _, before = live.history.actions.since(0)
+    _, after = again.history.actions.since(0)
     for name, column in before.items():
         np.testing.assert_array_equal(after[name], column, err_msg=name)
     tasks = np.unique(before["task"])
-    assert again.actions.keys(tasks).tolist() == store.actions.keys(tasks).tolist()
-    assert again.slots.label == store.slots.label
+    assert again.history.actions.keys(tasks).tolist() == live.history.actions.keys(tasks).tolist()
+    assert again.history.slots.label == live.history.slots.label
     assert (again.feed_state.state, again.degraded) == ("closed", "")
 
 
@@ -48,7 +48,7 @@ def test_what_is_no_recording_is_refused_in_words(tmp_path: Path) -> None:
     text.write_text("no zip")
     foreign = tmp_path / "foreign.daskrun"
     with zipfile.ZipFile(foreign, "w") as file:
-        file.writestr("meta.json", json.dumps({"format": 1, "store": {}}))
+        file.writestr("meta.json", json.dumps({"format": 1, "history": {}}))
     for path in (cut, text, foreign):
         with pytest.raises(ValueError, match=f"{path.name} is no recording, or a part of one"):
             load(path)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.series import NAMES, OF_PROCESS, SeriesTable
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
@@ -18,11 +18,11 @@ def _values(value: float) -> Any:
 
 
 def test_a_point_has_the_mean_the_extremes_and_the_sum_over_the_workers() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     for second, cpu in ((0.0, 10.0), (0.25, 40.0), (7.0, 100.0)):
         maker.time = T0 + second
-        store.apply(maker.batch(workers=[worker_row(A, cpu=cpu), worker_row(B, cpu=0.0)]))
-    series = store.series.get("cpu")
+        history.apply(maker.batch(workers=[worker_row(A, cpu=cpu), worker_row(B, cpu=0.0)]))
+    series = history.series.get("cpu")
     assert series.times.tolist() == [T0, T0 + 7]
     assert series.mean.tolist() == [12.5, 50]
     assert series.low.tolist() == [0, 0]
@@ -32,30 +32,30 @@ def test_a_point_has_the_mean_the_extremes_and_the_sum_over_the_workers() -> Non
 
 
 def test_counters_of_a_host_count_once_and_as_the_newest_heartbeat_says() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     name = "host_net_io.read_bps"
 
     def row(address: str, host: str, seen: float, rate: float) -> dict[str, Any]:
         return worker_row(address, host=host, last_seen=T0 + seen, metrics={name: rate})
 
-    store.apply(
+    history.apply(
         maker.batch(workers=[row(A, "a", 2, 100.0), row(B, "a", 1, 70.0), row(C, "b", 1, 300.0)])
     )
-    series = store.series.get(name)
+    series = history.series.get(name)
     assert (series.total[0], series.mean[0], series.n[0]) == (400, 200, 2)
     assert (series.low[0], series.high[0]) == (100, 300)
 
 
 def test_what_only_some_workers_report_is_averaged_over_these() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     metrics = [{"gpu_utilization": 80}, {"gpu_utilization": "broken"}, {}]
     rows = [worker_row(a, metrics=m) for a, m in zip((A, B, C), metrics, strict=True)]
-    store.apply(maker.batch(workers=rows))
-    series = store.series.get("gpu_utilization")
+    history.apply(maker.batch(workers=rows))
+    series = history.series.get("gpu_utilization")
     assert (series.mean.tolist(), series.n.tolist()) == ([80], [1])
-    assert "gpu_utilization" in store.series.names
-    assert "gil_contention" not in store.series.names
-    unknown = store.series.get("gil_contention")
+    assert "gpu_utilization" in history.series.names
+    assert "gil_contention" not in history.series.names
+    unknown = history.series.get("gil_contention")
     assert np.isnan([unknown.mean[0], unknown.low[0], unknown.high[0], unknown.total[0]]).all()
     assert unknown.n.tolist() == [0]
 
@@ -75,7 +75,7 @@ def test_thinning_keeps_every_peak_and_the_newest_half_as_it_is() -> None:
 
 
 def test_parts_of_the_memory_of_a_process_are_those_of_all_its_workers() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
 
     def row(address: str, process: str, **given: int) -> dict[str, Any]:
         return worker_row(address, process=process, spilled=7, **given)
@@ -83,8 +83,8 @@ def test_parts_of_the_memory_of_a_process_are_those_of_all_its_workers() -> None
     shared = {"memory": 100, "managed": 30, "unmanaged_old": 50, "unmanaged_recent": 20}
     alone = {"memory": 9, "managed": 4, "unmanaged_old": 5, "unmanaged_recent": 0}
     rows = [row(A, "p", **shared), row(B, "p", **shared), row(C, "", **alone)]
-    store.apply(maker.batch(workers=rows))
-    found = {name: store.series.get(name) for name in OF_PROCESS}
+    history.apply(maker.batch(workers=rows))
+    found = {name: history.series.get(name) for name in OF_PROCESS}
     sums = {name: line.total[0] for name, line in found.items() if line.n[0]}
     assert sums == {
         "cpu": 100,
@@ -97,15 +97,15 @@ def test_parts_of_the_memory_of_a_process_are_those_of_all_its_workers() -> None
     }
     assert {line.n[0] for line in found.values()} == {0, 2}, "0: no worker told of these metrics"
     assert (found["spilled"].low[0], found["spilled"].high[0]) == (7, 14)
-    totals = store.workers.totals()
+    totals = history.workers.totals()
     for name in ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"):
         assert getattr(totals, name) == sums[name]
 
 
 def test_a_process_does_not_manage_more_than_it_has() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     shared = {"memory": 100, "managed": 80, "unmanaged_old": 0, "unmanaged_recent": 20}
     rows = [worker_row(address, process="p", **shared) for address in (A, B)]
-    store.apply(maker.batch(workers=[*rows, worker_row(C, memory=500, managed=10)]))
-    totals = store.workers.totals()
+    history.apply(maker.batch(workers=[*rows, worker_row(C, memory=500, managed=10)]))
+    totals = history.workers.totals()
     assert (totals.memory, totals.managed, totals.unmanaged_recent) == (600, 110, 490)

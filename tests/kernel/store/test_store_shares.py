@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.arrays import Floats, Ints
 from tests.kernel.store.batches import T0, BatchMaker
 
@@ -20,8 +20,8 @@ MIXES = [
 
 
 @cache
-def store_of(mix: tuple[tuple[float, float], ...], blocks_of: int) -> Store:
-    """Return a store of two threads that run a mix without pauses, its functions in bursts."""
+def session_of(mix: tuple[tuple[float, float], ...], blocks_of: int) -> History:
+    """Return a history of two threads that run a mix without pauses, its functions in bursts."""
     random, maker = np.random.default_rng(5), BatchMaker()
     for thread in (1, 2):
         now = 0.0
@@ -31,9 +31,9 @@ def store_of(mix: tuple[tuple[float, float], ...], blocks_of: int) -> Store:
                 prefix = f"f{function}"
                 maker.action(now, now + seconds, thread=thread, key="same", prefix=prefix)
                 now += seconds
-    store = Store(max_actions=blocks_of * 16)
-    store.apply(maker.batch())
-    return store
+    history = History(max_actions=blocks_of * 16)
+    history.apply(maker.batch())
+    return history
 
 
 def shares(prefix: Ints, seconds: Floats) -> Floats:
@@ -47,21 +47,21 @@ def shares(prefix: Ints, seconds: Floats) -> Floats:
 def test_merged_rects_have_colours_in_proportion(
     mix: tuple[tuple[float, float], ...], blocks_of: int
 ) -> None:
-    store = store_of(mix, blocks_of)
-    _, rows = store.actions.since(0)
-    t1 = store.actions.last_stop
+    history = session_of(mix, blocks_of)
+    _, rows = history.actions.since(0)
+    t1 = history.actions.last_stop
     expected = shares(rows["prefix"], rows["stop"] - rows["start"])
     for width_px, max_rects in ((500, 7000), (2000, 500), (2000, 1000)):
-        answer = store.actions.query(T0, t1, None, width_px, max_rects).answer()
+        answer = history.actions.query(T0, t1, None, width_px, max_rects).answer()
         assert answer.resolution_s > 0
         assert np.abs(shares(answer.prefix, answer.busy_s) - expected).max() < 0.03
 
 
 def test_a_bucket_that_is_complete_keeps_its_colour_while_the_picture_moves() -> None:
-    store = store_of(MIXES[0], 100_000)
+    history = session_of(MIXES[0], 100_000)
     before: dict[float, int] = {}
     for begin in np.linspace(T0, T0 + 10, 21):
-        answer = store.actions.query(begin, begin + 40, None, 500, 7000).answer()
+        answer = history.actions.query(begin, begin + 40, None, 500, 7000).answer()
         inside = answer.start > begin + answer.resolution_s
         now = dict(zip(answer.start[inside].tolist(), answer.prefix[inside].tolist(), strict=True))
         assert all(before.get(start, prefix) == prefix for start, prefix in now.items())

@@ -5,176 +5,178 @@ from __future__ import annotations
 import numpy as np
 
 from dask_diag_lab.schema import Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS, MAX_THREADS
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
 
 
-def slots_of(store: Store) -> list[tuple[str, int]]:
-    texts = store.strings.take(store.slots.worker.tolist())
-    return list(zip(texts, store.slots.thread_index.tolist(), strict=True))
+def slots_of(history: History) -> list[tuple[str, int]]:
+    texts = history.strings.take(history.slots.worker.tolist())
+    return list(zip(texts, history.slots.thread_index.tolist(), strict=True))
 
 
-def slots_of_actions(store: Store) -> list[int]:
-    slots: list[int] = store.actions.since(0)[1]["slot"].tolist()
+def slots_of_actions(history: History) -> list[int]:
+    slots: list[int] = history.actions.since(0)[1]["slot"].tolist()
     return slots
 
 
 def test_slots_are_there_before_any_task_in_natural_order_of_names() -> None:
-    store = Store()
+    history = History()
     rows = [worker_row(f"tcp://{n}", name=f"w-{n}", nthreads=1) for n in (10, 9, 1)]
-    store.apply(BatchMaker().batch(workers=rows))
-    assert store.slots.label == ["w-1", "w-9", "w-10"]
-    assert store.workers.name == ["w-1", "w-9", "w-10"]
+    history.apply(BatchMaker().batch(workers=rows))
+    assert history.slots.label == ["w-1", "w-9", "w-10"]
+    assert history.workers.name == ["w-1", "w-9", "w-10"]
 
 
 def test_later_workers_take_their_place_by_host_and_name_whenever_they_come() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     rows = [
         worker_row(f"tcp://10.0.0.{host}:{4000 + name}", name=f"w-{name}", nthreads=1)
         for host, name in ((10, 1), (9, 10), (9, 2))
     ]
-    store.apply(maker.batch(workers=rows[:1]))
+    history.apply(maker.batch(workers=rows[:1]))
     maker.action(0, 1, worker=rows[0]["address"], thread=7)
-    store.apply(maker.batch(workers=rows))
-    assert store.slots.label == store.workers.name == ["w-2", "w-10", "w-1"]
-    assert slots_of_actions(store) == [2]
-    assert store.slots.is_alive.all()
+    history.apply(maker.batch(workers=rows))
+    assert history.slots.label == history.workers.name == ["w-2", "w-10", "w-1"]
+    assert slots_of_actions(history) == [2]
+    assert history.slots.is_alive.all()
 
 
 def test_threads_take_slots_by_first_sight_and_keep_them() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     maker.action(0, 1, worker=A, thread=900).action(0, 1, worker=A, thread=100)
-    store.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
     for i in range(1, 4):
         maker.action(i, i + 1, worker=A, thread=100).action(i, i + 1, worker=A, thread=900)
-        store.apply(maker.batch())
-    assert slots_of_actions(store) == [0, 1, 1, 0, 1, 0, 1, 0]
+        history.apply(maker.batch())
+    assert slots_of_actions(history) == [0, 1, 1, 0, 1, 0, 1, 0]
 
 
 def test_tasks_at_one_time_in_threads_of_one_identifier_are_in_slots_of_their_own() -> None:
-    store, maker = Store(), BatchMaker()  # as processes of a pool have, or coroutines
+    history, maker = History(), BatchMaker()  # as processes of a pool have, or coroutines
     workers = [worker_row(A, nthreads=2)]
     for start in (0.0, 0.5, 2.0, 2.5):
         maker.action(start, start + 1.5, worker=A, thread=7)
         if start:
-            store.apply(maker.batch(workers=workers))
-    slots = store.actions.since(0)[1]["slot"]
+            history.apply(maker.batch(workers=workers))
+    slots = history.actions.since(0)[1]["slot"]
     np.testing.assert_array_equal(slots, [0, 1, 1, 0])
 
 
 def test_seceded_thread_gets_a_slot_next_to_its_worker() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     maker.action(0, 1, worker=A, thread=1).action(0, 1, worker=B, thread=1)
-    store.apply(maker.batch(workers=[worker_row(A, nthreads=1), worker_row(B, nthreads=1)]))
-    before = store.actions.query(T0, T0 + 1).answer()
+    history.apply(maker.batch(workers=[worker_row(A, nthreads=1), worker_row(B, nthreads=1)]))
+    before = history.actions.query(T0, T0 + 1).answer()
     assert before.slot.tolist() == [0, 1]
-    store.apply(maker.action(0, 1, worker=A, thread=2, prefix="extra").batch())
-    assert slots_of(store) == [(A, 0), (A, 1), (B, 0)]
-    assert store.actions.query(T0, T0 + 1).answer().slot.tolist() == [0, 1, 2]
-    assert slots_of_actions(store) == [0, 2, 1]
+    history.apply(maker.action(0, 1, worker=A, thread=2, prefix="extra").batch())
+    assert slots_of(history) == [(A, 0), (A, 1), (B, 0)]
+    assert history.actions.query(T0, T0 + 1).answer().slot.tolist() == [0, 1, 2]
+    assert slots_of_actions(history) == [0, 2, 1]
 
 
 def test_worker_whose_tasks_all_secede_has_a_bounded_number_of_slots() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     for i in range(500):
         maker.action(i, i + 0.5, worker=A, thread=i + 1)
-    store.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
-    assert store.slots.count == 2 + MAX_EXTRA_SLOTS
-    threads = store.actions.since(0)[1]["thread"]
+    history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    assert history.slots.count == 2 + MAX_EXTRA_SLOTS
+    threads = history.actions.since(0)[1]["thread"]
     np.testing.assert_array_equal(threads, np.arange(1, 501))
 
 
 def test_killed_tasks_without_a_thread_do_not_overlap_others() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     for thread, stop in ((1, 1.0), (2, 3.0), (3, 2.0)):
         maker.action(0, stop, worker=A, thread=thread)
-    store.apply(maker.batch(workers=[worker_row(A, nthreads=3)]))
+    history.apply(maker.batch(workers=[worker_row(A, nthreads=3)]))
     for start in (3.1, 1.05, 2.2):
         maker.action(start, 5, worker=A, thread=0, outcome=Outcome.KILLED)
-    store.apply(maker.batch(removed_workers=[A]))
-    assert slots_of_actions(store)[3:] == [1, 0, 2]
+    history.apply(maker.batch(removed_workers=[A]))
+    assert slots_of_actions(history)[3:] == [1, 0, 2]
 
 
 def test_worker_that_died_keeps_its_slots_and_says_when() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     rows = [worker_row(A), worker_row(B)]
-    store.apply(maker.action(0, 1, worker=A).batch(workers=rows))
+    history.apply(maker.action(0, 1, worker=A).batch(workers=rows))
     maker.time += 5
-    store.apply(maker.batch(removed_workers=[A, B]))
-    assert slots_of(store) == [(A, 0), (A, 1)]  # B never did anything
-    assert store.slots.is_alive.tolist() == [False, False]
-    assert store.slots.ended.tolist() == [T0 + 5, T0 + 5]
-    assert len(store.workers) == 0
+    history.apply(maker.batch(removed_workers=[A, B]))
+    assert slots_of(history) == [(A, 0), (A, 1)]  # B never did anything
+    assert history.slots.is_alive.tolist() == [False, False]
+    assert history.slots.ended.tolist() == [T0 + 5, T0 + 5]
+    assert len(history.workers) == 0
 
 
 def test_worker_that_returns_to_its_address_returns_to_its_slots() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(0, 1, worker=A, thread=7).batch(workers=[worker_row(A)]))
-    store.apply(maker.batch(removed_workers=[A]))
-    store.apply(maker.action(2, 3, worker=A, thread=8).batch(workers=[worker_row(A)]))
-    assert slots_of_actions(store) == [0, 0]
-    assert store.slots.is_alive.all()
-    assert np.isnan(store.slots.ended).all()
+    history, maker = History(), BatchMaker()
+    history.apply(maker.action(0, 1, worker=A, thread=7).batch(workers=[worker_row(A)]))
+    history.apply(maker.batch(removed_workers=[A]))
+    history.apply(maker.action(2, 3, worker=A, thread=8).batch(workers=[worker_row(A)]))
+    assert slots_of_actions(history) == [0, 0]
+    assert history.slots.is_alive.all()
+    assert np.isnan(history.slots.ended).all()
 
 
 def test_workers_known_only_from_history_ended_with_their_last_task() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     maker.action(-100, -90, worker=C).action(0, 1, worker=A)
-    store.apply(maker.batch(workers=[worker_row(A)]))
-    assert slots_of(store) == [(A, 0), (A, 1), (C, 0)]
-    assert store.slots.is_alive.tolist() == [True, True, False]
-    assert store.slots.ended[2] == T0 - 90
+    history.apply(maker.batch(workers=[worker_row(A)]))
+    assert slots_of(history) == [(A, 0), (A, 1), (C, 0)]
+    assert history.slots.is_alive.tolist() == [True, True, False]
+    assert history.slots.ended[2] == T0 - 90
 
 
 def test_dead_workers_are_forgotten_with_their_last_action() -> None:
-    store, maker = Store(max_actions=160), BatchMaker()
-    store.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
-    store.apply(maker.batch(removed_workers=[A]))
-    assert store.slots.count == 4
+    history, maker = History(max_actions=160), BatchMaker()
+    history.apply(maker.action(0, 1, worker=A).batch(workers=[worker_row(A), worker_row(B)]))
+    history.apply(maker.batch(removed_workers=[A]))
+    assert history.slots.count == 4
     for i in range(200):
         maker.action(i, i + 1, worker=B)
-    store.apply(maker.batch())
-    assert slots_of(store) == [(B, 0), (B, 1)]
-    assert set(slots_of_actions(store)) == {0}
-    assert store.actions.query(T0, T0 + 300, np.array([0])).answer().total == store.actions.count
+    history.apply(maker.batch())
+    assert slots_of(history) == [(B, 0), (B, 1)]
+    assert set(slots_of_actions(history)) == {0}
+    assert (
+        history.actions.query(T0, T0 + 300, np.array([0])).answer().total == history.actions.count
+    )
 
 
-def _left(store: Store) -> dict[str, float]:
+def _left(history: History) -> dict[str, float]:
     """Return when each worker that has slots left, seconds after `T0`; NaN for who is there."""
-    slots = store.slots
-    names = store.strings.take(slots.worker.tolist())
+    slots = history.slots
+    names = history.strings.take(slots.worker.tolist())
     return dict(zip(names, (slots.ended - T0).tolist(), strict=True))
 
 
 def test_a_worker_left_when_its_event_says_so_however_late_it_is_missed() -> None:
-    store, maker = Store(), BatchMaker()
-    store.apply(maker.action(0, 1).batch(workers=[worker_row("tcp://w0:1")]))
+    history, maker = History(), BatchMaker()
+    history.apply(maker.action(0, 1).batch(workers=[worker_row("tcp://w0:1")]))
     killed = (T0 + 2, "worker-killed", {"worker": "tcp://w0:1"})
     maker.time = T0 + 3
-    store.apply(maker.batch(events=[killed]))
+    history.apply(maker.batch(events=[killed]))
     maker.time = T0 + 4
-    store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
-    assert _left(store) == {"tcp://w0:1": 2.0}
+    history.apply(maker.batch(removed_workers=["tcp://w0:1"]))
+    assert _left(history) == {"tcp://w0:1": 2.0}
 
 
 def test_a_worker_that_came_back_leaves_at_its_second_end() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     events = [
         (T0 + 1, "worker-removed", {"worker": "tcp://w0:1"}),
         (T0 + 2, "worker-added", {"worker": "tcp://w0:1", "name": "0", "nthreads": 1}),
     ]
     rows = [worker_row("tcp://w0:1")]
-    store.apply(maker.action(0, 1).batch(workers=rows, events=events))
-    assert np.isnan(_left(store)["tcp://w0:1"])
+    history.apply(maker.action(0, 1).batch(workers=rows, events=events))
+    assert np.isnan(_left(history)["tcp://w0:1"])
     maker.time = T0 + 5
-    store.apply(maker.batch(removed_workers=["tcp://w0:1"]))
-    assert _left(store) == {"tcp://w0:1": 5.0}
+    history.apply(maker.batch(removed_workers=["tcp://w0:1"]))
+    assert _left(history) == {"tcp://w0:1": 5.0}
 
 
 def test_a_worker_that_claims_threads_without_end_gets_a_bounded_number_of_slots() -> None:
-    store = Store()
-    store.apply(BatchMaker().batch(workers=[worker_row("tcp://a:1", nthreads=2**62)]))
-    assert store.slots.count == MAX_THREADS
+    history = History()
+    history.apply(BatchMaker().batch(workers=[worker_row("tcp://a:1", nthreads=2**62)]))
+    assert history.slots.count == MAX_THREADS

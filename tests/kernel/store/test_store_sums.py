@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.checkpoints import Checkpoints
 from dask_diag_lab.store.sums import ALL, Window, thread_time
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
@@ -48,25 +48,25 @@ def test_a_moment_of_a_thread_counts_once(
     assert sum(shown.values()) <= 2 * n_threads * length + 1e-6
 
 
-def store_of(found: list[Action], max_actions: int = 1_000) -> Store:
-    """Return a store with tasks that took as many seconds, in batches of five."""
-    store, maker = Store(max_actions=max_actions), BatchMaker()
+def session_of(found: list[Action], max_actions: int = 1_000) -> History:
+    """Return a history with tasks that took as many seconds, in batches of five."""
+    history, maker = History(max_actions=max_actions), BatchMaker()
     for at, (worker, kind, start, took) in enumerate(found):
         maker.action(start, start + took, kind=kind, prefix=f"p{worker}", nbytes=at)
         if at % 5 == 4:
-            store.apply(maker.batch())
-    store.apply(maker.batch())
-    return store
+            history.apply(maker.batch())
+    history.apply(maker.batch())
+    return history
 
 
 @given(actions, some.integers(0, 30), some.integers(0, 30))
 def test_sums_of_a_window_are_of_what_lies_and_what_ended_in_it(
     found: list[Action], begin: int, length: int
 ) -> None:
-    store = store_of(found)
-    sums = store.actions.sums(Window(T0 + begin, T0 + begin + length))()
-    seconds = {store.strings[p]: s for (p,), s in sums.total(("prefix",), "seconds", {}).items()}
-    counts = {store.strings[p]: n for (p,), n in sums.total(("prefix",), "count", {}).items()}
+    history = session_of(found)
+    sums = history.actions.sums(Window(T0 + begin, T0 + begin + length))()
+    seconds = {history.strings[p]: s for (p,), s in sums.total(("prefix",), "seconds", {}).items()}
+    counts = {history.strings[p]: n for (p,), n in sums.total(("prefix",), "count", {}).items()}
     for worker in (0, 1):
         its = [(start, start + took) for w, _, start, took in found if w == worker]
         inside = [max(min(e, begin + length) - max(s, begin), 0) for s, e in its]
@@ -76,9 +76,9 @@ def test_sums_of_a_window_are_of_what_lies_and_what_ended_in_it(
 
 
 def test_sums_of_all_time_have_what_the_log_gave_up() -> None:
-    store = store_of([(0, Kind.COMPUTE, at, 1) for at in range(500)], max_actions=64)
-    assert store.actions.evicted
-    sums = store.actions.sums()()
+    history = session_of([(0, Kind.COMPUTE, at, 1) for at in range(500)], max_actions=64)
+    assert history.actions.evicted
+    sums = history.actions.sums()()
     assert sum(sums.total(("kind",), "seconds", {}).values()) == pytest.approx(500)
     [durations] = sums.durations().values()
     assert durations.n_tasks == 500
@@ -86,25 +86,25 @@ def test_sums_of_all_time_have_what_the_log_gave_up() -> None:
 
 
 def test_durations_are_of_tasks_that_ended_well() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     seconds = np.random.default_rng(1).lognormal(0, 1, 1001)
     for i, length in enumerate(seconds.tolist()):
         maker.action(i * 100, i * 100 + length, prefix="inc", key=f"inc-{i}")
     maker.action(0, 50, prefix="inc", kind=Kind.TRANSFER)
     maker.action(0, 60, prefix="inc", outcome=Outcome.ERRED)
-    store.apply(maker.batch())
-    [found] = store.actions.sums(ALL)().durations().values()
+    history.apply(maker.batch())
+    [found] = history.actions.sums(ALL)().durations().values()
     assert found.n_tasks == 1001
     assert found.mean_s == pytest.approx(seconds.mean())
     assert found.median_s == pytest.approx(np.median(seconds), rel=0.06)
 
 
 def test_what_a_task_holds_after_it_seceded_is_no_second_thread() -> None:
-    store, maker = Store(), BatchMaker()
+    history, maker = History(), BatchMaker()
     maker.action(0, 10, thread=1).action(1, 9, thread=2)  # the first one waits for the second
-    store.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
+    history.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
     window = Window(T0, T0 + 10)
-    held = store.actions.thread_time(window, NOTHING_RUNS, T0 + 10)()
+    held = history.actions.thread_time(window, NOTHING_RUNS, T0 + 10)()
     assert held["computing"] == pytest.approx(10)
 
 

@@ -9,19 +9,19 @@ from hypothesis import strategies as st
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.store.arrays import Ints
 from tests.kernel.store import brute
 from tests.kernel.store.batches import T0, BatchMaker
 
 
 @pytest.fixture(scope="module")
-def busy() -> Store:
-    """Return a store of 16 slots with 5000 actions in full blocks, parts and a tail."""
-    store = Store(max_actions=16_000)  # blocks of 1000 rows
+def busy() -> History:
+    """Return a history of 16 slots with 5000 actions in full blocks, parts and a tail."""
+    history = History(max_actions=16_000)  # blocks of 1000 rows
     for batch in Simulation(4, 4, 4000, errors=0.01).batches(rows=330):
-        store.apply(batch)
-    return store
+        history.apply(batch)
+    return history
 
 
 WINDOWS = [
@@ -33,7 +33,7 @@ WINDOWS = [
 @pytest.mark.parametrize(
     ("width_px", "max_rects"), [(800, 30_000), (800, 2000), (800, 700), (12, 30_000), (800, 100)]
 )
-def test_answer_is_what_the_definition_says(busy: Store, width_px: int, max_rects: int) -> None:
+def test_answer_is_what_the_definition_says(busy: History, width_px: int, max_rects: int) -> None:
     first, span = busy.actions.first_start, busy.actions.last_stop - busy.actions.first_start
     for begin, end in WINDOWS:
         t0, t1 = first + begin * span, first + end * span
@@ -44,7 +44,7 @@ def test_answer_is_what_the_definition_says(busy: Store, width_px: int, max_rect
 
 
 @pytest.mark.parametrize("slots", [[0], [3, 7, 8], [15, 2], list(range(16)), []])
-def test_only_slots_that_were_asked_for_are_answered(busy: Store, slots: list[int]) -> None:
+def test_only_slots_that_were_asked_for_are_answered(busy: History, slots: list[int]) -> None:
     t0, t1 = busy.actions.first_start, busy.actions.last_stop
     asked = np.array(slots, dtype=np.int64)
     answer = busy.actions.query(t0, t1, asked, 500, 2000).answer()
@@ -85,15 +85,15 @@ def test_any_actions_in_any_window_are_all_answered_for(
         maker.action(
             start, start + seconds, worker=worker, thread=thread, kind=kind, outcome=outcome
         )
-    store = Store(max_actions=block * 16)
-    store.apply(maker.batch())
+    history = History(max_actions=block * 16)
+    history.apply(maker.batch())
     t0, t1 = T0 + begin, T0 + begin + width
-    answer = store.actions.query(t0, t1, None, pixels, max_rects).answer()
-    rows = brute.inside(store, t0, t1, None)
+    answer = history.actions.query(t0, t1, None, pixels, max_rects).answer()
+    rows = brute.inside(history, t0, t1, None)
     assert answer.total == len(rows["start"]) == answer.count.sum()
     # Each outcome is shown in each slot that has it, over all the time that it took there.
     for outcome in Outcome:
-        for slot in range(store.slots.count):
+        for slot in range(history.slots.count):
             mine = (rows["outcome"] == outcome) & (rows["slot"] == slot)
             shown = (answer.outcome == outcome) & (answer.slot == slot)
             assert mine.any() == shown.any()
@@ -101,17 +101,17 @@ def test_any_actions_in_any_window_are_all_answered_for(
                 covers = (answer.start[shown] <= start) & (answer.stop[shown] >= stop)
                 assert covers.any()
     if 8 * answer.resolution_s <= width:
-        brute.check(store, answer, t0, t1)
+        brute.check(history, answer, t0, t1)
 
 
 def test_short_transfer_is_not_hidden_by_long_task() -> None:
     maker = BatchMaker()
     maker.action(0, 10, prefix="long").action(0, 0.001, kind=Kind.TRANSFER, source="tcp://w1:1")
-    store = Store()
-    store.apply(maker.batch())
-    answer = store.actions.query(T0, T0 + 10, None, 2, 10).answer()
+    history = History()
+    history.apply(maker.batch())
+    answer = history.actions.query(T0, T0 + 10, None, 2, 10).answer()
     assert answer.kind.tolist() == [Kind.COMPUTE, Kind.TRANSFER]
-    assert store.strings.take(answer.source.tolist()) == ["", "tcp://w1:1"]
+    assert history.strings.take(answer.source.tolist()) == ["", "tcp://w1:1"]
 
 
 def test_task_much_longer_than_the_window_is_drawn_in_it() -> None:
@@ -119,13 +119,13 @@ def test_task_much_longer_than_the_window_is_drawn_in_it() -> None:
     for i in range(200):
         maker.action(i, i + 0.5, thread=1)
     maker.action(0, 1000, thread=2, prefix="long")
-    store = Store(max_actions=320)  # blocks of 20: the long one is in the last
-    store.apply(maker.batch())
-    answer = store.actions.query(T0 + 50.6, T0 + 50.7).answer()
-    assert store.strings.take(answer.prefix.tolist()) == ["long"]
+    history = History(max_actions=320)  # blocks of 20: the long one is in the last
+    history.apply(maker.batch())
+    answer = history.actions.query(T0 + 50.6, T0 + 50.7).answer()
+    assert history.strings.take(answer.prefix.tolist()) == ["long"]
 
 
-def test_buckets_do_not_move_when_the_window_pans(busy: Store) -> None:
+def test_buckets_do_not_move_when_the_window_pans(busy: History) -> None:
     first = busy.actions.first_start
     one = busy.actions.query(first + 10, first + 30, None, 100, 1000).answer()
     other = busy.actions.query(first + 10.37, first + 30.37, None, 100, 1000).answer()
@@ -137,14 +137,14 @@ def test_buckets_do_not_move_when_the_window_pans(busy: Store) -> None:
 
 
 def test_nothing_merged_has_a_resolution_of_zero() -> None:
-    store = Store()
-    store.apply(BatchMaker().action(0, 1).action(2, 3).batch())
-    assert store.actions.query(T0, T0 + 4).answer().resolution_s == 0
-    assert store.actions.query(T0, T0 + 4, None, 1).answer().resolution_s == 4
+    history = History()
+    history.apply(BatchMaker().action(0, 1).action(2, 3).batch())
+    assert history.actions.query(T0, T0 + 4).answer().resolution_s == 0
+    assert history.actions.query(T0, T0 + 4, None, 1).answer().resolution_s == 4
 
 
 def test_empty_log_gives_an_empty_answer() -> None:
-    answer = Store().actions.query(T0, T0 + 1).answer()
+    answer = History().actions.query(T0, T0 + 1).answer()
     assert (len(answer), answer.total, answer.resolution_s) == (0, 0, 0)
     assert answer.prefix.dtype == np.int64
 
@@ -164,7 +164,7 @@ def test_empty_log_gives_an_empty_answer() -> None:
 def test_senseless_questions_are_refused_in_words(
     t0: float, t1: float, slots: Ints | None, width: int, rects: int, message: str
 ) -> None:
-    store = Store()
-    store.apply(BatchMaker().action(0, 1).batch())
+    history = History()
+    history.apply(BatchMaker().action(0, 1).batch())
     with pytest.raises(ValueError, match=message):
-        store.actions.query(t0, t1, slots, width, rects).answer()
+        history.actions.query(t0, t1, slots, width, rects).answer()

@@ -23,7 +23,7 @@ def rows_of(batch: Batch, table: str) -> list[dict[str, Any]]:
 
 
 class Seen:
-    """All batches and states of a feed, and the tables a store would keep."""
+    """All batches and states of a feed, and the tables a session would keep."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []

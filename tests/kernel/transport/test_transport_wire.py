@@ -14,7 +14,7 @@ from dask_diag_lab.collector.actions import ActionLog
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.schema import TABLES, THRESHOLDS
 from dask_diag_lab.schema.columns import WireError
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import unpacked
 from tests.kernel.schema.test_schema_columns import sample_rows
@@ -89,27 +89,39 @@ def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:
 PLACES = places(answer())[1:]
 
 
-def taken(store: Store, given_answer: Any) -> bool:
-    """Whether a store has taken an answer over; if not, an error said why, and it is as before."""
+def taken(live: LiveSession, given_answer: Any) -> bool:
+    """Whether an answer was taken over; if not, an error said why, and all is as before."""
     decoder = Decoder()
     try:
         batch = decoder.decode(given_answer)
     except WireError:
         return False
-    before = store.version, store.scheduler, store.actions.total, len(store.strings)
+    before = (
+        live.version,
+        live.history.scheduler,
+        live.history.actions.total,
+        len(live.history.strings),
+    )
     try:
-        store.apply(batch)
+        live.apply(batch)
     except ValueError:
-        assert (store.version, store.scheduler, store.actions.total, len(store.strings)) == before
+        assert (
+            live.version,
+            live.history.scheduler,
+            live.history.actions.total,
+            len(live.history.strings),
+        ) == before
         return False
     return True
 
 
 def test_the_answer_of_these_tests_is_a_good_one() -> None:
-    store = Store()
-    assert taken(store, answer())
-    assert store.actions.total == 3
-    assert len(store.workers) == len(store.prefixes) == store.running.count == 3
+    live = LiveSession()
+    assert taken(live, answer())
+    assert live.history.actions.total == 3
+    assert (
+        len(live.history.workers) == len(live.history.prefixes) == live.history.running.count == 3
+    )
 
 
 EXTREME: dict[type, st.SearchStrategy[Any]] = {
@@ -136,21 +148,21 @@ def wrong(draw: st.DrawFn) -> list[tuple[tuple[Any, ...], Any]]:
 @settings(max_examples=150, deadline=None)
 @given(changes=st.lists(wrong(), min_size=1, max_size=2))
 def test_an_answer_of_which_any_part_is_wrong_is_applied_or_refused_whole(changes: Any) -> None:
-    store = Store()
+    live = LiveSession()
     for change in changes:
         given_answer = answer()
         for place, new in change:
             with suppress(LookupError, TypeError):  # what is gone by now
                 given_answer = replaced(given_answer, place, new)
-        taken(store, given_answer)
-    assert taken(store, answer() | {"epoch": "next"})  # what came before does no harm
-    assert len(store.workers) == 3
+        taken(live, given_answer)
+    assert taken(live, answer() | {"epoch": "next"})  # what came before does no harm
+    assert len(live.history.workers) == 3
 
 
 @settings(max_examples=100, deadline=None)
 @given(value=PLAIN)
 def test_what_is_no_answer_at_all_is_refused(value: Any) -> None:
-    assert not taken(Store(), value)
+    assert not taken(LiveSession(), value)
 
 
 @settings(max_examples=100, deadline=None)

@@ -8,7 +8,7 @@ from typing import Any
 from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.details.page import DetailPage
 from dask_diag_lab.views.view import Control, Opening
@@ -18,7 +18,7 @@ Answers = dict[str, Callable[[Query], Any]]
 
 
 class Answering:
-    """Notes what is asked of a store, and answers it by `answer`.
+    """Notes what is asked of a session, and answers it by `answer`.
 
     Attributes
     ----------
@@ -27,12 +27,12 @@ class Answering:
     answers : dict
     """
 
-    def __init__(self, store: Store, answers: Answers) -> None:
-        self.store = store
+    def __init__(self, live: LiveSession, answers: Answers) -> None:
+        self.live = live
         self.answers = answers
         self.asked: list[Query] = []
         self._open: list[Query] = []
-        store.queries.on_ask = self._ask
+        live.queries.on_ask = self._ask
 
     def _ask(self, query: Query) -> None:
         self.asked.append(query)
@@ -44,9 +44,9 @@ class Answering:
         for query in given:
             found = self.answers[query.kind](query)
             if isinstance(found, str):
-                self.store.fail(query, found)
+                self.live.fail(query, found)
             else:
-                self.store.answer(query, found)
+                self.live.answer(query, found)
         return len(given)
 
     def kinds(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A store fed by hand, whose clock stands still until a test moves it."""
+"""A session fed by hand, whose clock stands still until a test moves it."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.stream import task_stream, timeline
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 
 @dataclass
 class Feed:
-    """A store and the collector's point of view that feeds it.
+    """A session and the collector's point of view that feeds it.
 
     Attributes
     ----------
-    store : Store
+    live : LiveSession
     maker : BatchMaker
     now : float
-        What the store's monotonic clock says.
+        What the session's monotonic clock says.
     """
 
     now: float = 1000.0
     maker: BatchMaker = field(default_factory=BatchMaker)
 
     def __post_init__(self) -> None:
-        self.store = Store(clock=lambda: self.now)
-        self.store.set_feed_state("live", "", T0)
+        self.live = LiveSession(clock=lambda: self.now)
+        self.live.set_feed_state("live", "", T0)
 
     def workers(self, *addresses: str, nthreads: int = 2) -> Feed:
         """Let workers join."""
         rows = [worker_row(a, name=a, nthreads=nthreads) for a in addresses]
-        self.store.apply(self.maker.batch(workers=rows))
+        self.live.apply(self.maker.batch(workers=rows))
         return self
 
     def send(self, at: float, **more: Any) -> Feed:
         """Apply what was recorded, ``at`` seconds after `T0` on the scheduler's clock."""
         self.maker.time = T0 + at
-        self.store.apply(self.maker.batch(**more))
+        self.live.apply(self.maker.batch(**more))
         return self
 
 

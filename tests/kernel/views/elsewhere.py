@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from dask_diag_lab.jobs import Job
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 
 
 class Elsewhere:
-    """Where the work of a store is begun, and not done before `finish`.
+    """Where the work of a session is begun, and not done before `finish`.
 
     Attributes
     ----------
     open : list of Job
     """
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
         self.open: list[Job[Any]] = []  # results of any type
-        store.jobs.on_start = self.open.append
+        live.jobs.on_start = self.open.append
 
     def finish(self) -> None:
         """Do all that was begun."""
         done, self.open[:] = list(self.open), []
         for job in done:
             job.do()
-            self._store.job_done(job)
+            self._live.job_done(job)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dask_diag_lab.schema import GraphChange
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from tests.kernel.store.batches import group_row
-from tests.kernel.views.situations import store_of
+from tests.kernel.views.situations import session_of
 
 KEYS = ["inc-1", "inc-2", "add-1", "sum-1"]
 EDGES = [(0, 2), (1, 2), (2, 3)]
@@ -20,9 +20,9 @@ def change(**given: Any) -> GraphChange:  # any field of GraphChange
     )
 
 
-def groups_store() -> Store:
-    """Return a store with more tasks than are drawn one by one."""
-    return store_of(
+def groups_store() -> LiveSession:
+    """Return a session with more tasks than are drawn one by one."""
+    return session_of(
         graph=GraphChange(is_snapshot=True, is_exact=False, total=120_000, limit=5000),
         groups=[
             group_row("load-1", "load", memory=60_000),

@@ -9,7 +9,7 @@ from bokeh.document.events import DocumentChangedEvent
 from bokeh.events import SelectionGeometry
 from hypothesis import strategies as st
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.profile.profile import ProfileOfTasks
@@ -87,12 +87,12 @@ class Cluster:
     activity : answer or None
     """
 
-    def __init__(self, store: Store, *, activity: dict[str, Any] | None = None) -> None:
+    def __init__(self, live: LiveSession, *, activity: dict[str, Any] | None = None) -> None:
         self.asked: list[Query] = []
         self.profiles: dict[str, dict[str, Any]] = {}
         self.activity = activity
-        self._store = store
-        store.queries.on_ask = self.asked.append
+        self._live = live
+        live.queries.on_ask = self.asked.append
 
     def reply(self) -> None:
         """Answer all that is waited for."""
@@ -102,7 +102,7 @@ class Cluster:
                 if query.kind == "profile":
                     known = self.profiles.get(str(query.arguments["prefix"]))
                 if known is not None:
-                    self._store.answer(query, known)
+                    self._live.answer(query, known)
 
     def of(self, kind: str) -> list[Query]:
         """Return what was asked of one kind."""
@@ -169,21 +169,21 @@ def mixed_tree() -> dict[str, Any]:  # plain data of many types
 
 
 class Situation:
-    """A store of some workers, and a cluster that answers; its clock stands still until moved."""
+    """A session of some workers, and a cluster that answers; its clock stands still until moved."""
 
     def __init__(self, n_workers: int = 2) -> None:
         self.now = 0.0
-        self.store = Store(clock=lambda: self.now)
+        self.live = LiveSession(clock=lambda: self.now)
         rows = [prefix_row("inc", memory=1), prefix_row("load", memory=1)]
-        self.store.apply(batch(workers=list(map(worker, range(n_workers))), prefixes=rows))
-        self.store.set_feed_state("live", "", 0.0)
-        self.cluster = Cluster(self.store, activity=activity({"inc": [8, 8], "load": [2, 2]}))
+        self.live.apply(batch(workers=list(map(worker, range(n_workers))), prefixes=rows))
+        self.live.set_feed_state("live", "", 0.0)
+        self.cluster = Cluster(self.live, activity=activity({"inc": [8, 8], "load": [2, 2]}))
         self.cluster.profiles[""] = answer(mixed_tree())
         self.cluster.profiles["inc"] = answer(node("root", 80, node("inc", 80)))
 
     def page(self, **arguments: str) -> ProfilePage:
         """Return a page whose questions have been answered."""
-        page = ProfilePage(ProfileOfTasks(self.store, LIGHT, arguments))
+        page = ProfilePage(ProfileOfTasks(self.live, LIGHT, arguments))
         self.cluster.reply()
         page.view.update()
         return page

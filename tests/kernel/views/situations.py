@@ -12,7 +12,7 @@ from bokeh.models import Plot
 
 from dask_diag_lab.schema import STATES, WORKERS, Batch, GraphChange, SchedulerInfo
 from dask_diag_lab.schema.columns import default_row
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.view import View
 from tests.kernel.store.batches import THRESHOLDS, tables_of
 
@@ -53,11 +53,11 @@ def batch(
     return Batch(**known | fields, tables=tables)
 
 
-def store_of(**tables: Any) -> Store:
-    """Return a store that has had one `batch`."""
-    store = Store()
-    store.apply(batch(**tables))
-    return store
+def session_of(**tables: Any) -> LiveSession:
+    """Return a session that has had one `batch`."""
+    live = LiveSession()
+    live.apply(batch(**tables))
+    return live
 
 
 def graph(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.details.task import TaskPage
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch, worker
@@ -72,8 +72,8 @@ class Clock:
 def shown(answer: Any = KNOWN, **arguments: str) -> tuple[Shown, Clock]:
     """Return a page about a task that the scheduler answers with ``answer``."""
     clock = Clock()
-    store = Store(clock=clock)
-    store.apply(batch(workers=[worker(1), worker(2)]))
+    live = LiveSession(clock=clock)
+    live.apply(batch(workers=[worker(1), worker(2)]))
     stacks = {"stacks": [{"key": HTML, "frames": ["  File f\n"]}]}
-    cluster = Answering(store, {"task": lambda _: answer, "call-stacks": lambda _: stacks})
-    return Shown(TaskPage(store, arguments={"key": HTML, **arguments}), cluster), clock
+    cluster = Answering(live, {"task": lambda _: answer, "call-stacks": lambda _: stacks})
+    return Shown(TaskPage(live, arguments={"key": HTML, **arguments}), cluster), clock

@@ -15,7 +15,7 @@ from tests.kernel.views.conftest import Feed
 
 def built(feed: Feed) -> tuple[TaskStream, StreamFigure]:
     """Return a built stream in a document, as a page has it."""
-    view = TaskStream(feed.store)
+    view = TaskStream(feed.live)
     Document().add_root(view.build())
     assert view.figure is not None
     return view, view.figure

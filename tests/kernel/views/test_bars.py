@@ -14,7 +14,7 @@ from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn, SentBytes
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, session_of, worker
 
 
 class Memory(BarPlot):
@@ -34,7 +34,7 @@ class Memory(BarPlot):
     empty = "Nobody is here."
 
     def rows(self) -> Rows:
-        workers = self.store.workers
+        workers = self.live.history.workers
         return {
             "name": list(workers.name),
             "memory": workers.memory,
@@ -45,19 +45,19 @@ class Memory(BarPlot):
         }
 
     def headline(self) -> str:
-        return f"{len(self.store.workers)} workers"
+        return f"{len(self.history.workers)} workers"
 
     def open_row(self, key: str) -> None:
         self.open("worker", worker=key)
 
 
 def drawn(n: int = 2, **given: Any) -> Drawn[Memory]:
-    return Drawn(Memory(store_of(workers=[worker(i, **given) for i in range(n)])))
+    return Drawn(Memory(session_of(workers=[worker(i, **given) for i in range(n)])))
 
 
 def test_of_many_rows_only_what_differs_is_sent() -> None:
     shown = drawn(500)
-    shown.view.store.apply(batch(workers=[worker(7, memory=12345)]))
+    shown.view.live.apply(batch(workers=[worker(7, memory=12345)]))
     sent = SentBytes(shown.models(ColumnDataSource)[0])
     assert shown.sent() == ["data"]
     assert 0 < sent.total < 500
@@ -96,11 +96,11 @@ def test_only_columns_that_differ_are_sent_and_nothing_while_nothing_changes() -
     shown = drawn()
     shown.view.update()
     assert shown.sent() == []
-    store = shown.view.store
-    store.apply(batch(workers=[worker(0, memory=5), worker(1, executing=1)]))
+    live = shown.view.live
+    live.apply(batch(workers=[worker(0, memory=5), worker(1, executing=1)]))
     shown.view.update()
     assert shown.sent() == ["memory"]
-    store.apply(batch(workers=[worker(2)]))
+    live.apply(batch(workers=[worker(2)]))
     shown.view.update()
     assert shown.sent() == ["data"]
 
@@ -108,7 +108,7 @@ def test_only_columns_that_differ_are_sent_and_nothing_while_nothing_changes() -
 def test_no_rows_say_why() -> None:
     shown = drawn()
     gone = [worker(i)["address"] for i in range(2)]
-    shown.view.store.apply(batch(workers=[], removed_workers=gone))
+    shown.view.live.apply(batch(workers=[], removed_workers=gone))
     shown.view.update()
     assert shown.view.caption.empty == "Nobody is here."
     assert data(shown.view)["memory"] == []
@@ -122,7 +122,7 @@ def test_rows_can_be_put_together_where_that_makes_sense(
     hosts: int, n: int, ways: list[str]
 ) -> None:
     rows = [worker(i, host=f"h{i % hosts}") for i in range(n)]
-    shown = Drawn(Memory(store_of(workers=rows)))
+    shown = Drawn(Memory(session_of(workers=rows)))
     assert [way for c in shown.view.caption.controls for way, _ in c.options] == ways
     if "each" in ways:
         shown.view.set_control("rows", "each")

@@ -10,13 +10,13 @@ from bokeh.models import Plot as BokehPlot
 
 from dask_diag_lab.schema import EXTRAS, Change
 from dask_diag_lab.schema.columns import columns_of
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import GIB, batch, graph, store_of, worker
+from tests.kernel.views.situations import GIB, batch, graph, session_of, worker
 
 NAN = float("nan")
 METRICS = {
@@ -34,10 +34,10 @@ METRICS = {
 }
 
 
-def busy() -> Store:
-    """Return a store with two workers and some tasks."""
+def busy() -> LiveSession:
+    """Return a session with two workers and some tasks."""
     rows = [worker(i, managed=GIB, cpu=50.0, processing=i, metrics=METRICS) for i in range(2)]
-    return store_of(
+    return session_of(
         workers=rows,
         prefixes=[prefix_row("inc", 1.0, 100, memory=3, processing=1)],
         groups=[group_row("inc-1", "inc", memory=3, processing=1)],
@@ -58,7 +58,7 @@ every_plot = pytest.mark.parametrize("plot", built_in_plots(), ids=lambda plot: 
 
 @every_plot
 def test_an_empty_plot_says_why_and_in_words(plot: Plot) -> None:
-    drawn = Drawn(plot(Store()))
+    drawn = Drawn(plot(LiveSession()))
     caption = drawn.view.caption
     assert caption.empty or caption.note
     assert "`" not in caption.empty
@@ -69,12 +69,12 @@ def test_an_empty_plot_says_why_and_in_words(plot: Plot) -> None:
 
 @every_plot
 def test_a_plot_waits_in_other_words_than_those_for_nothing(plot: Plot) -> None:
-    store = store_of(workers=[worker(0, metrics=METRICS)])
-    view = Drawn(plot(store)).view
+    live = session_of(workers=[worker(0, metrics=METRICS)])
+    view = Drawn(plot(live)).view
     needed = [extra for extra in EXTRAS if extra.name in view.needs]
     before = view.caption.empty
     if needed and before.startswith("Waiting"):
-        store.apply(batch(extras={extra.name: Change(columns_of(extra, [])) for extra in needed}))
+        live.apply(batch(extras={extra.name: Change(columns_of(extra, [])) for extra in needed}))
         view.update()
         assert view.caption.empty not in ("", before)
     view.close()

@@ -10,28 +10,28 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.scheduler.costs import IDLE, OWN, Costs, FineMetrics, class_of
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, session_of, worker
 
 
 def with_threads(
     rows: Sequence[Sequence[Any]] = FINE, processing: int = 0, held_s: float = 7.0
-) -> Store:
-    """Return a store with these fine metrics, two threads for an hour, held for some of 20 s."""
-    store, maker = Store(), BatchMaker()
+) -> LiveSession:
+    """Return a session with these fine metrics, two threads for an hour, held for some of 20 s."""
+    live, maker = LiveSession(), BatchMaker()
     maker.action(0, held_s).action(0, 20, kind=Kind.TRANSFER)
-    store.apply(maker.batch(nthreads=((T0 - 1800, 2),), began=T0 - 900))
+    live.apply(maker.batch(nthreads=((T0 - 1800, 2),), began=T0 - 900))
     tables: dict[str, Any] = {  # rows hold many types
         "workers": [worker(0, processing=processing)],
         "extras": change("activities", [row[1:] for row in rows]),
     }
-    store.apply(replace(batch(time=T0 + 1800, **tables), epoch=maker.epoch))
-    return store
+    live.apply(replace(batch(time=T0 + 1800, **tables), epoch=maker.epoch))
+    return live
 
 
 def seconds_of(view: Costs, by: str = "class") -> dict[str, float]:
@@ -109,7 +109,7 @@ def test_only_what_distributed_does_not_have_is_the_users_own(activity: str, exp
 
 
 def fine(rows: Sequence[Sequence[Any]] = FINE) -> Drawn[FineMetrics]:
-    return Drawn(FineMetrics(store_of(extras=change("fine", rows))))
+    return Drawn(FineMetrics(session_of(extras=change("fine", rows))))
 
 
 def test_fine_metrics_has_a_bar_for_each_function_and_for_fetching() -> None:

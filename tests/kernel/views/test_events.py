@@ -9,7 +9,7 @@ import pytest
 from bokeh.events import Tap
 from bokeh.models import Plot, Range1d
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.events import KINDS
 from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.tasks import event_texts
@@ -26,8 +26,8 @@ W0 = "tcp://gone:1"
 @pytest.fixture
 def feed(feed: Feed) -> Feed:
     """The feed as if it had said nothing yet, not even that it began."""
-    feed.store.events.rows.clear()
-    feed.store.events.total = 0
+    feed.live.history.events.rows.clear()
+    feed.live.history.events.total = 0
     return feed
 
 
@@ -38,7 +38,7 @@ def event(at: float, kind: str, **detail: Any) -> tuple[float, str, dict[str, An
 def drawn(feed: Feed, at: float, *events: tuple[float, str, dict[str, Any]]) -> Drawn[Events]:
     """Return the view of a feed after these events."""
     feed.send(at, events=list(events))
-    return Drawn(Events(feed.store))
+    return Drawn(Events(feed.live))
 
 
 def reported(shown: Drawn[Events]) -> list[tuple[str, str]]:
@@ -138,7 +138,7 @@ def test_picture_follows_the_time_in_steps_until_the_user_moves_it(feed: Feed) -
 
 
 def test_forgotten_events_leave_the_picture_and_are_counted(feed: Feed) -> None:
-    feed.store.events.rows = deque(maxlen=3)
+    feed.live.history.events.rows = deque(maxlen=3)
     shown = drawn(feed, 1.0, event(0, "restart"), event(1, "client-added", client="a"))
     feed.send(9.0, events=[event(i, "client-added", client=str(i)) for i in (7, 8)])
     shown.sent()
@@ -160,7 +160,7 @@ def test_click_on_an_error_opens_the_table_of_errors(feed: Feed) -> None:
 @pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
 def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> None:
     feed.send(9.0, events=[event(0, kind) for kind in KINDS])
-    data = Drawn(Events(feed.store, look)).data
+    data = Drawn(Events(feed.live, look)).data
     rows = [title.partition(":")[0] for title in data["title"]]
     assert len(set(data["marker"])) == len(set(rows))
     erred = rows.index("Failed tasks")
@@ -186,5 +186,5 @@ def test_where_the_recording_began_is_an_event(
 
 
 def test_moments_of_the_table_are_such_that_a_page_writes_them_as_times() -> None:
-    units = Events(Store()).table().units
+    units = Events(LiveSession()).table().units
     assert units == {"time": "s since the epoch", "until": "s since the epoch"}

@@ -8,13 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from dask_diag_lab.schema import Change
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History, LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.tasks.exceptions import Exceptions
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, session_of, worker
 
 W0, W1 = worker(0)["address"], worker(1)["address"]
 
@@ -31,7 +31,7 @@ def errors(*rows: tuple[object, ...], not_kept: int = 0, attempts: int = 0) -> d
         for i, row in enumerate(rows)
         for kind in [_type(row[4])]
     ]
-    names = [column.name for column in Store().extras["errors"].table.columns]
+    names = [column.name for column in History().extras["errors"].table.columns]
     columns = {name: [row[i] for row in counted] for i, name in enumerate(names)}
     return {"errors": Change(columns)}
 
@@ -52,12 +52,12 @@ BAD = [
 OTHER = ("load-1", "load", 200.0, (W0,), "OSError('<b>gone</b>')", "File <script>\n  raise")
 
 
-def opened(store: Store) -> Drawn[Exceptions]:
-    return Drawn(Exceptions(store))
+def opened(live: LiveSession) -> Drawn[Exceptions]:
+    return Drawn(Exceptions(live))
 
 
-def failing(*rows: tuple[object, ...]) -> Store:
-    return store_of(workers=[worker(0), worker(1)], extras=errors(*rows))
+def failing(*rows: tuple[object, ...]) -> LiveSession:
+    return session_of(workers=[worker(0), worker(1)], extras=errors(*rows))
 
 
 def choose(shown: Drawn[Exceptions], row: int) -> list[str]:
@@ -75,7 +75,7 @@ def test_errors_that_differ_in_their_texts_alone_are_one_row_that_says_so() -> N
 
 
 def test_failures_that_are_not_kept_any_more_are_counted_with_their_kind() -> None:
-    shown = opened(store_of(extras=errors(*BAD, not_kept=9_995), left_out={"errors": 7}))
+    shown = opened(session_of(extras=errors(*BAD, not_kept=9_995), left_out={"errors": 7}))
     assert shown.data["tasks"] == [10_000]
     assert shown.data["exception"] == ["ValueError('row 4 is bad') and other texts (4 or more)"]
     assert shown.view.caption.note == (
@@ -116,16 +116,16 @@ def test_button_and_escape_close_the_traceback(close: Callable[[Exceptions], Non
 
 
 def test_traceback_stays_with_its_error_when_others_come() -> None:
-    store = failing(*SAME)
-    shown = opened(store)
+    live = failing(*SAME)
+    shown = opened(live)
     choose(shown, 0)
-    store.apply(batch(workers=[worker(0), worker(1)], extras=errors(*SAME, OTHER)))
+    live.apply(batch(workers=[worker(0), worker(1)], extras=errors(*SAME, OTHER)))
     shown.sent()
     assert "\n\nline 4" in str(shown.view.details.text)
 
 
 def test_table_has_every_text_with_its_traceback_and_what_is_known_of_its_kind() -> None:
-    columns = Exceptions(store_of(extras=errors(*BAD, not_kept=95))).table().columns
+    columns = Exceptions(session_of(extras=errors(*BAD, not_kept=95))).table().columns
     assert columns["exception"] == [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]
     assert columns["tasks"] == [1] * 5
     assert columns["key"] == ["div-4", "div-3", "div-2", "div-1", "div-0"]
@@ -139,7 +139,7 @@ def test_table_has_every_text_with_its_traceback_and_what_is_known_of_its_kind()
 
 
 def test_attempts_whose_task_was_run_again_are_no_failed_tasks() -> None:
-    shown = opened(store_of(extras=errors(*SAME, attempts=2)))
+    shown = opened(session_of(extras=errors(*SAME, attempts=2)))
     assert "3 tasks failed on 10.0.0.1:4000, 10.0.0.0:4000 · 2 attempts run" in choose(shown, 0)[0]
     assert (shown.data["tasks"], shown.data["attempts"]) == ([3], [2])
     assert shown.view.caption.headline == (

@@ -17,7 +17,7 @@ from dask_diag_lab import FigureView
 from dask_diag_lab.views.data import ColumnData
 from dask_diag_lab.views.figure import Source
 from dask_diag_lab.views.models import SteadyRenderer
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, session_of, worker
 
 
 class Touchy(FigureView):
@@ -28,7 +28,7 @@ class Touchy(FigureView):
 
     def rows(self) -> Mapping[str, Any]:
         self._fail("rows")
-        return {"length": [float(len(name)) for name in self.store.workers.name]}
+        return {"length": [float(len(name)) for name in self.live.history.workers.name]}
 
     def make_figure(self, source: ColumnDataSource) -> figure:
         picture = self.new_figure()
@@ -41,7 +41,7 @@ class Touchy(FigureView):
 
     def note(self) -> str:
         self._fail("note")
-        return f"{len(self.store.workers)} workers"
+        return f"{len(self.history.workers)} workers"
 
     def _fail(self, where: str) -> None:
         if self.fails_in == where:
@@ -50,11 +50,11 @@ class Touchy(FigureView):
 
 @pytest.mark.parametrize("where", ["rows", "adjust", "note"])
 def test_an_error_is_raised_until_the_picture_is_drawn(where: str) -> None:
-    store = store_of(workers=[worker(1)])
-    view = Touchy(store)
+    live = session_of(workers=[worker(1)])
+    view = Touchy(live)
     Document().add_root(view.build())
     view.update()
-    store.apply(batch(workers=[worker(1), worker(2)]))
+    live.apply(batch(workers=[worker(1), worker(2)]))
     view.fails_in = where
     for _ in range(2):  # the second time nothing has come since
         with pytest.raises(KeyError, match=where):
@@ -72,7 +72,7 @@ class Uneven(Touchy):
 
 
 def test_columns_of_unequal_length_are_named_and_not_sent() -> None:
-    view = Uneven(store_of(workers=[worker(1), worker(2)]))
+    view = Uneven(session_of(workers=[worker(1), worker(2)]))
     Document().add_root(view.build())
     for get in (view.update, view.update, view.table):
         with pytest.raises(ValueError, match="“length” has 2, “cluster” has 1"):
@@ -91,7 +91,7 @@ def test_columns_of_unequal_length_are_named_and_not_sent() -> None:
     ids=["hbar", "vbar", "scatter", "vbar_stack", "contour"],
 )
 def test_what_a_figures_methods_add_is_steady(draw: Callable[[figure], object]) -> None:
-    picture = Touchy(store_of()).new_figure()
+    picture = Touchy(session_of()).new_figure()
     draw(picture)
     made = list(picture.select(GlyphRenderer))
     assert made

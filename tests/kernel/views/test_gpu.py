@@ -15,7 +15,7 @@ from distributed import Client, LocalCluster
 
 import dask_diag_lab
 from dask_diag_lab.session import Diagnostics
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.view import View
 from dask_diag_lab.views.workers.gpu import (
     GpuMemory,
@@ -104,8 +104,8 @@ def diagnostics(tmp_path: Path) -> Iterator[Diagnostics]:
 
 def test_what_the_engine_reads_of_a_gpu_is_drawn(diagnostics: Diagnostics) -> None:
     def table(view: type[View]) -> dict[str, Any]:  # numbers and text
-        def read(store: Store) -> dict[str, Any]:
-            return dict(view(store).table().columns)
+        def read(live: LiveSession) -> dict[str, Any]:
+            return dict(view(live).table().columns)
 
         return diagnostics.submit(read, is_fresh=True).result(20)
 

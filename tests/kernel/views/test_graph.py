@@ -9,18 +9,18 @@ from bokeh.document.events import ColumnsPatchedEvent
 from bokeh.models import Range1d
 
 from dask_diag_lab.schema import STATES, GraphChange
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraphPlot
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
 from tests.kernel.views.elsewhere import Elsewhere
 from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
-from tests.kernel.views.situations import Page, batch, graph, store_of
+from tests.kernel.views.situations import Page, batch, graph, session_of
 
 
-def opened(store: Store) -> tuple[TaskGraphPlot, Page]:
-    view = TaskGraphPlot(store)
+def opened(live: LiveSession) -> tuple[TaskGraphPlot, Page]:
+    view = TaskGraphPlot(live)
     return view, Page(view)
 
 
@@ -41,7 +41,7 @@ def many(first: int = 0, n: int = 600) -> GraphChange:
 
 def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
     states = {0: "memory", 1: "processing", 2: "queued", 3: "waiting"}
-    view, _ = opened(store_of(graph=graph(KEYS, EDGES, states)))
+    view, _ = opened(session_of(graph=graph(KEYS, EDGES, states)))
     assert columns(view, "key", "prefix", "state", "x") == [
         KEYS,
         ["inc", "inc", "add", "sum"],
@@ -54,26 +54,26 @@ def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
 
 
 def test_state_change_sends_the_state_column_only() -> None:
-    store = store_of(graph=graph(KEYS, EDGES))
-    _, page = opened(store)
+    live = session_of(graph=graph(KEYS, EDGES))
+    _, page = opened(live)
     assert page.sent() == []
-    store.apply(batch(graph=change(states=[(0, STATES.index("memory"))])))
+    live.apply(batch(graph=change(states=[(0, STATES.index("memory"))])))
     (sent,) = page.sent()
     assert isinstance(sent, ColumnsPatchedEvent)
     assert sent.patches == {"state": [(0, "memory")]}
 
 
 def test_known_tasks_do_not_move_when_others_come_and_go() -> None:
-    store = store_of(graph=graph(KEYS, EDGES))
-    view, page = opened(store)
+    live = session_of(graph=graph(KEYS, EDGES))
+    view, page = opened(live)
     before = places(view)
     added = graph(["mul-1", "mul-2"], [(3, 4), (0, 5)], is_snapshot=False, first=4)
-    store.apply(batch(graph=added))
+    live.apply(batch(graph=added))
     page.sent()
     assert columns(view, "key") == [[*KEYS, "mul-1", "mul-2"]]
     assert len(view.edges.model.data["x0"]) == 5
     gone = change(removed=[0], total=5, states=[(3, STATES.index("memory"))])
-    store.apply(batch(graph=gone))
+    live.apply(batch(graph=gone))
     page.sent()
     assert columns(view, "key") == [[*KEYS[1:], "mul-1", "mul-2"]]
     assert len(view.edges.model.data["x0"]) == 3
@@ -84,12 +84,12 @@ def test_known_tasks_do_not_move_when_others_come_and_go() -> None:
 
 
 def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
-    store = store_of(graph=graph(KEYS, EDGES))
-    view, page = opened(store)
+    live = session_of(graph=graph(KEYS, EDGES))
+    view, page = opened(live)
     shown = page.plot.x_range
     assert isinstance(shown, Range1d)
     shown.update(start=0.5, end=1.5)
-    store.apply(batch(graph=graph(["mul-1"], [(3, 4)], is_snapshot=False, first=4)))
+    live.apply(batch(graph=graph(["mul-1"], [(3, 4)], is_snapshot=False, first=4)))
     page.sent()
     assert (shown.start, shown.end) == (0.5, 1.5)
     view.command("fit")
@@ -97,7 +97,7 @@ def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
 
 
 def test_click_opens_the_task_and_beside_it_nothing() -> None:
-    view, page = opened(store_of(graph=graph(KEYS, EDGES)))
+    view, page = opened(session_of(graph=graph(KEYS, EDGES)))
     page.tap(1.1, 0.6)
     assert view.opening == Opening("task", {"key": "add-1"})
     view.opening = None
@@ -107,14 +107,16 @@ def test_click_opens_the_task_and_beside_it_nothing() -> None:
 
 def test_keys_with_indices_are_in_the_order_of_their_numbers() -> None:
     keys = ["('x', 10)", "('x', 2)", "('x', 1)", "sum-1"]
-    view, _ = opened(store_of(graph=graph(keys, [(0, 3), (1, 3), (2, 3)])))
+    view, _ = opened(session_of(graph=graph(keys, [(0, 3), (1, 3), (2, 3)])))
     assert columns(view, "y")[0][:3] == [2, 1, 0]
 
 
 def test_too_many_edges_are_thinned_out_and_the_note_says_so() -> None:
     n = 150
     keys = [f"a-{node}" for node in range(2 * n)]
-    view, _ = opened(store_of(graph=graph(keys, [(a, n + b) for a in range(n) for b in range(n)])))
+    view, _ = opened(
+        session_of(graph=graph(keys, [(a, n + b) for a in range(n) for b in range(n)]))
+    )
     assert len(view.edges.model.data["x0"]) <= MAX_EDGES
     drawn, there_are = fmt.count(11_250), fmt.count(22_500)
     assert view.caption.note == f"{drawn} of {there_are} dependencies drawn, evenly thinned"
@@ -135,47 +137,47 @@ def test_beyond_the_limit_groups_are_drawn_and_the_plot_says_so() -> None:
 
 
 def test_graph_changes_between_tasks_and_groups_while_open() -> None:
-    store = groups_store()
-    view, page = opened(store)
+    live = groups_store()
+    view, page = opened(live)
     assert page.sent() == []
-    store.apply(batch(graph=graph(KEYS, EDGES)))
+    live.apply(batch(graph=graph(KEYS, EDGES)))
     page.sent()
     assert len(view.boxes.model.data["label"]) == 0
     assert columns(view, "key") == [KEYS]
-    store.apply(batch(graph=change(is_snapshot=True, is_exact=False, total=9000)))
+    live.apply(batch(graph=change(is_snapshot=True, is_exact=False, total=9000)))
     page.sent()
     assert columns(view, "key") == [[]]
     assert len(view.boxes.model.data["label"]) == 2
 
 
 def test_empty_scheduler_is_explained_and_tasks_that_are_on_their_way_too() -> None:
-    store = store_of()
-    view, page = opened(store)
+    live = session_of()
+    view, page = opened(live)
     assert view.caption.empty.startswith("No tasks on the scheduler")
-    store.apply(batch(groups=[group_row("inc-1", "inc", waiting=3)]))
+    live.apply(batch(groups=[group_row("inc-1", "inc", waiting=3)]))
     page.sent()
     assert view.caption.empty == WAITING
-    store.apply(batch(graph=graph(KEYS, EDGES)))
+    live.apply(batch(graph=graph(KEYS, EDGES)))
     page.sent()
     assert view.caption.empty == ""
-    store.apply(batch(graph=change(removed=[0, 1, 2, 3], total=0)))
+    live.apply(batch(graph=change(removed=[0, 1, 2, 3], total=0)))
     page.sent()
     assert view.caption.empty
 
 
 def test_tasks_are_placed_off_the_loop_and_what_comes_meanwhile_is_drawn_next() -> None:
-    store = store_of(graph=many())
-    elsewhere = Elsewhere(store)
-    view, page = opened(store)
+    live = session_of(graph=many())
+    elsewhere = Elsewhere(live)
+    view, page = opened(live)
     assert view.caption.empty == WAITING
-    store.apply(batch(graph=change(states=[(7, STATES.index("memory"))], total=600)))
+    live.apply(batch(graph=change(states=[(7, STATES.index("memory"))], total=600)))
     assert page.sent() == []
     elsewhere.finish()
     page.sent()
     assert view.nodes.model.data["state"][7] == "memory"
-    store.apply(batch(graph=many(first=600, n=10)))
+    live.apply(batch(graph=many(first=600, n=10)))
     page.sent()
-    store.apply(batch(graph=change(removed=[0], total=609)))
+    live.apply(batch(graph=change(removed=[0], total=609)))
     page.sent()
     for n_drawn in (600, 610):
         assert len(elsewhere.open) == 1

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.look import LIGHT, Look
 from dask_diag_lab.views.tasks import prefix_threads
 from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
@@ -20,8 +20,8 @@ RUNNING = ("inc-a", "tcp://w0:1", "inc", 0.0)
 """A task that has been running since `T0`."""
 
 
-def opened(store: Store, look: Look = LIGHT) -> tuple[TaskGroupProgress, Page]:
-    view = TaskGroupProgress(store, look)
+def opened(live: LiveSession, look: Look = LIGHT) -> tuple[TaskGroupProgress, Page]:
+    view = TaskGroupProgress(live, look)
     return view, Page(view)
 
 
@@ -45,7 +45,7 @@ def test_threads_are_those_that_computed_and_seconds_are_shared_out_exactly(feed
         feed.maker.action(start, start + took, prefix=prefix, worker=f"tcp://w{thread}:1")
     feed.maker.action(0, 5, kind=Kind.TRANSFER)
     feed.send(150.0)
-    view, _ = opened(feed.store)
+    view, _ = opened(feed.live)
     assert thread_seconds(view) == pytest.approx(expected)
     table = view.table().columns
     assert len(set(table["start"])) <= MAX_BINS
@@ -53,7 +53,7 @@ def test_threads_are_those_that_computed_and_seconds_are_shared_out_exactly(feed
 
 def test_areas_are_not_painted_before_they_have_points(feed: Feed) -> None:
     """BokehJS would paint them for ever."""
-    view, page = opened(feed.store)
+    view, page = opened(feed.live)
     assert not any(area.visible for area in page.plot.renderers)
     assert view.caption.empty.startswith("No task has run yet")
     feed.maker.action(0, 1)
@@ -65,7 +65,7 @@ def test_areas_are_not_painted_before_they_have_points(feed: Feed) -> None:
 
 def test_running_tasks_count_as_far_as_they_have_come_and_the_picture_goes_on(feed: Feed) -> None:
     feed.send(10.0, running=[RUNNING])
-    view, page = opened(feed.store)
+    view, page = opened(feed.live)
     assert thread_seconds(view) == {"inc": pytest.approx(10.0)}
     assert page.sent() == []
     feed.now += 30.0
@@ -82,7 +82,7 @@ def test_threads_with_tasks_too_short_for_a_heartbeat_count(feed: Feed) -> None:
         start = i / 50
         feed.maker.action(start, start + 0.0198).action(start, start + 0.0199, thread=2)
     feed.send(2.0, nthreads=[(T0, 4)])
-    view, page = opened(feed.store)
+    view, page = opened(feed.live)
     assert view.caption.headline == "2 of 4 threads computing now"
     feed.now += 1.5
     page.sent()
@@ -91,7 +91,7 @@ def test_threads_with_tasks_too_short_for_a_heartbeat_count(feed: Feed) -> None:
 
 def most_threads(view: TaskGroupProgress) -> float:
     """Return the most threads at work in any step."""
-    return float(view.history.layers().threads.sum(axis=0).max())
+    return float(view.threads.layers().threads.sum(axis=0).max())
 
 
 @pytest.mark.parametrize("n_unseen", [0, 3])
@@ -103,7 +103,7 @@ def test_a_task_that_left_its_thread_runs_beside_those_that_have_one(
     for second in range(1, 1 + n_unseen):
         feed.maker.action(second, second + 1, thread=7).action(second, second + 1, thread=8)
     feed.send(5, running=[seceded, *((f"inc-{i}", "tcp://w0:1", "inc", 4.0) for i in range(2))])
-    view, _ = opened(feed.store)
+    view, _ = opened(feed.live)
     assert thread_seconds(view)["long"] == pytest.approx(5.0)
     assert most_threads(view) == pytest.approx(3.0)
 
@@ -112,7 +112,7 @@ def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
     for i in range(30):
         feed.maker.action(0, 1 + i, prefix=f"p{i}", thread=i + 1)
     feed.send(40.0)
-    view, _ = opened(feed.store)
+    view, _ = opened(feed.live)
     assert len(view.caption.legend) == 13
     assert sum(thread_seconds(view).values()) == pytest.approx(sum(range(1, 31)))
     assert "18 smaller prefixes in one grey area" in view.caption.note
@@ -123,18 +123,18 @@ def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
 
 def test_a_long_history_is_read_in_pieces_and_noted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prefix_threads, "ROWS_AT_ONCE", 500)
-    store = Store()
+    live = LiveSession()
     for batch in Simulation(4, 4, 2000).batches():
-        store.apply(batch)
-    view, page = opened(store)
+        live.apply(batch)
+    view, page = opened(live)
     n_reads = 1
     while view.is_behind:
         assert "reading the history" in view.caption.note
         page.sent()
         n_reads += 1
-    assert n_reads == -(-store.actions.total // 500)
+    assert n_reads == -(-live.history.actions.total // 500)
     assert "reading" not in view.caption.note
-    rows = store.actions.since(0)[1]
+    rows = live.history.actions.since(0)[1]
     took = (rows["stop"] - rows["start"])[rows["kind"] == Kind.COMPUTE]
     # One task that failed comes without its thread, and is drawn in another's.
     assert sum(thread_seconds(view).values()) == pytest.approx(took.sum(), rel=1e-3)

@@ -10,7 +10,7 @@ from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
-from tests.kernel.views.situations import MIB, Page, store_of
+from tests.kernel.views.situations import MIB, Page, session_of
 
 LOAD = group_row("load-1", "load", memory=5, released=5) | {
     "nbytes": 5 * MIB,
@@ -30,7 +30,7 @@ def many(n: int, prefixes: int) -> list[dict[str, object]]:
 
 
 def test_box_tells_all_that_its_group_has_done() -> None:
-    view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
+    view = TaskGroupGraph(session_of(groups=[LOAD, SUM]))
     Page(view)
     data = view.boxes.model.data
     assert data["label"] == ["load-1", "sum-1"]
@@ -45,8 +45,8 @@ def test_box_tells_all_that_its_group_has_done() -> None:
 
 
 def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so() -> None:
-    store = store_of(groups=many(3000, 12))
-    view = TaskGroupGraph(store)
+    live = session_of(groups=many(3000, 12))
+    view = TaskGroupGraph(live)
     Page(view)
     data = view.boxes.model.data
     assert data["label"] == [f"p{i}" for i in range(12)]
@@ -57,7 +57,7 @@ def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so()
 
 
 def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
-    view = TaskGroupGraph(store_of(groups=many(400, 3)))
+    view = TaskGroupGraph(session_of(groups=many(400, 3)))
     Page(view)
     left = view.boxes.model.data["left"]
     assert left[0] < left[1] < left[2]
@@ -66,7 +66,7 @@ def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
 
 
 def test_click_opens_the_profile_of_the_prefix() -> None:
-    view = TaskGroupGraph(store_of(groups=[LOAD, SUM]))
+    view = TaskGroupGraph(session_of(groups=[LOAD, SUM]))
     page = Page(view)
     page.tap(0.0, 0.45)
     assert view.opening is None
@@ -76,15 +76,15 @@ def test_click_opens_the_profile_of_the_prefix() -> None:
 
 @pytest.mark.parametrize("look", [LIGHT, Look(palette="okabe-ito")])
 def test_colour_is_that_of_the_prefix_everywhere(look: Look) -> None:
-    store = store_of(groups=[LOAD, SUM])
-    view = TaskGroupGraph(store, look)
+    live = session_of(groups=[LOAD, SUM])
+    view = TaskGroupGraph(live, look)
     Page(view)
-    expected = [prefix_color(store.palette.index(name), look) for name in ("load", "sum")]
+    expected = [prefix_color(live.history.palette.index(name), look) for name in ("load", "sum")]
     assert view.boxes.model.data["color"] == expected
 
 
 def test_table_has_all_groups() -> None:
-    table = TaskGroupGraph(store_of(groups=[LOAD, SUM])).table()
+    table = TaskGroupGraph(session_of(groups=[LOAD, SUM])).table()
     assert table.columns["group"] == ["load-1", "sum-1"]
     assert table.columns["nbytes_in_memory"] == [5 * MIB, 0]
     assert table.columns["dependencies"] == ["", "load-1"]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.scheduler.hardware import UNMEASURED, Hardware
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.situations import store_of, worker
+from tests.kernel.views.situations import session_of, worker
 
 ONE = [{"size": 2048, "rate": 2e9}]
 
@@ -21,10 +21,10 @@ class Bench:
     """A plot of a cluster, and what it asked."""
 
     def __init__(self, *workers: dict[str, Any]) -> None:
-        self.store: Store = store_of(workers=list(workers))
+        self.live: LiveSession = session_of(workers=list(workers))
         self.asked: list[Query] = []
-        self.store.queries.on_ask = self.asked.append
-        self.shown = Drawn(Hardware(self.store))
+        self.live.queries.on_ask = self.asked.append
+        self.shown = Drawn(Hardware(self.live))
         self.view = self.shown.view
 
     def press(self) -> None:
@@ -32,7 +32,7 @@ class Bench:
         self.view.update()
 
     def answer(self, **rows: list[dict[str, float]]) -> None:
-        self.store.answer(self.asked[-1], {"memory": [], "disk": [], "network": []} | rows)
+        self.live.answer(self.asked[-1], {"memory": [], "disk": [], "network": []} | rows)
         self.view.update()
 
 
@@ -63,7 +63,7 @@ def test_what_was_measured_is_shown_to_every_page_and_by_the_table() -> None:
     assert bench.shown.data["level_index"] == [0, 2]
     assert bench.view.caption.headline == "Bandwidth: up to memory 2.00 GB/s, network 1.00 GB/s"
     assert [item.label for item in bench.view.caption.legend] == ["memory", "disk", "network"]
-    table = Hardware(bench.store).table()
+    table = Hardware(bench.live).table()
     assert table.columns == {
         "kind": ["memory", "network"],
         "size": [2048, 1 << 20],
@@ -74,14 +74,14 @@ def test_what_was_measured_is_shown_to_every_page_and_by_the_table() -> None:
 
 def test_a_closed_cluster_is_not_to_be_measured() -> None:
     bench = Bench(worker(0))
-    bench.store.set_feed_state("closed", "", 1.0)
+    bench.live.set_feed_state("closed", "", 1.0)
     bench.view.update()
     assert (bench.view.caption.controls, bench.view.caption.empty) == ([], UNASKED)
 
 
 def test_a_failed_measurement_shows_its_reason() -> None:
     bench = pressed()
-    bench.store.fail(bench.asked[0], "the scheduler forbids it.")
+    bench.live.fail(bench.asked[0], "the scheduler forbids it.")
     bench.view.update()
     assert "forbids" in bench.view.caption.empty
     bench.press()
@@ -111,7 +111,7 @@ def test_bars_say_whose_means_they_are_also_when_the_next_measurement_fails() ->
     expected = f"Means of all workers at {fmt.clock(bench.asked[0].answered_at)}"
     assert bench.view.caption.note == expected
     bench.press()
-    bench.store.fail(bench.asked[-1], "the scheduler is gone.")
+    bench.live.fail(bench.asked[-1], "the scheduler is gone.")
     bench.view.update()
     assert bench.view.caption.note.startswith("Not measured: the scheduler is gone. · ")
     assert expected in bench.view.caption.note

@@ -14,7 +14,7 @@ from bokeh.resources import CDN, INLINE, Resources
 
 import dask_diag_lab
 from dask_diag_lab.server.scripts import scripts_for
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import models
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from dask_diag_lab.views.stream.task_stream import TaskStream
@@ -42,7 +42,7 @@ def test_the_browser_side_has_each_model_with_its_properties(model: type[Model])
 
 
 def test_a_page_with_such_a_model_loads_the_script_after_bokeh() -> None:
-    scripts = scripts_for(TaskStream(Store()).build().references())
+    scripts = scripts_for(TaskStream(LiveSession()).build().references())
     assert scripts[0] == "static/js/bokeh.min.js"
     assert "static/dask-diag-lab/dist/dask_diag_lab.js" in scripts
 
@@ -51,7 +51,7 @@ def test_a_page_with_such_a_model_loads_the_script_after_bokeh() -> None:
     ("resources", "bokeh"), [(INLINE, "/* END bokeh.min.js */"), (CDN, ".min.js")]
 )
 def test_a_saved_document_carries_the_script_after_bokeh(resources: Resources, bokeh: str) -> None:
-    figure = TaskStream(Store()).build()
+    figure = TaskStream(LiveSession()).build()
     page = file_html(figure, resources, suppress_callback_warning=True)
     script = SCRIPT.read_text(encoding="utf-8")
     assert page.count(script) == 1
@@ -60,7 +60,7 @@ def test_a_saved_document_carries_the_script_after_bokeh(resources: Resources, b
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
 def test_no_plot_sends_code_as_text(plot: Plot) -> None:
-    view = plot(Store())
+    view = plot(LiveSession())
     models = view.build().references()
     view.close()
     sent: list[Model] = [m for m in models if isinstance(m, CustomJS | CustomJSTickFormatter)]

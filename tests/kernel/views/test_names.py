@@ -9,7 +9,7 @@ import pytest
 from dask.utils import key_split
 
 from dask_diag_lab.schema import Batch
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import History
 from dask_diag_lab.views.names import (
     BLANK,
     NO_DATA,
@@ -21,7 +21,7 @@ from dask_diag_lab.views.names import (
     worker_name,
 )
 from dask_diag_lab.views.registry import get_plot
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, session_of, worker
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_only_a_bare_number_is_called_a_worker() -> None:
 
 
 def test_worker_that_left_keeps_its_name_and_is_marked() -> None:
-    store = store_of(workers=[worker(0, name="alpha"), worker(1, name="beta")])
+    live = session_of(workers=[worker(0, name="alpha"), worker(1, name="beta")])
     left = [worker(1)["address"]]
-    store.apply(batch(workers=[worker(0, name="alpha")], removed_workers=left))
-    assert list(known_names(store).values()) == ["alpha", "beta (left)"]
-    assert worker_name(store, worker(0)["address"]) == "alpha"
-    assert worker_name(store, worker(1)["address"]) == "beta (left)"
-    assert worker_name(store, "tcp://10.0.0.99:1") == "10.0.0.99:1"
+    live.apply(batch(workers=[worker(0, name="alpha")], removed_workers=left))
+    assert list(known_names(live.history).values()) == ["alpha", "beta (left)"]
+    assert worker_name(live.history, worker(0)["address"]) == "alpha"
+    assert worker_name(live.history, worker(1)["address"]) == "beta (left)"
+    assert worker_name(live.history, "tcp://10.0.0.99:1") == "10.0.0.99:1"
 
 
 def all_left() -> Batch:
@@ -68,23 +68,23 @@ def all_left() -> Batch:
 
 
 def test_no_workers_yet_and_no_workers_any_more_have_different_texts() -> None:
-    assert no_workers(Store()) == NO_DATA
-    store = store_of(nthreads=0, workers=[])
-    assert no_workers(store) == NO_WORKERS
-    store.apply(all_left())
-    assert no_workers(store).startswith("No workers now: the last one left at ")
-    assert re.search(r":02:03 \S+\. Add some with cluster\.scale\(4\)\.", no_workers(store))
+    assert no_workers(History()) == NO_DATA
+    live = session_of(nthreads=0, workers=[])
+    assert no_workers(live.history) == NO_WORKERS
+    live.apply(all_left())
+    assert no_workers(live.history).startswith("No workers now: the last one left at ")
+    assert re.search(r":02:03 \S+\. Add some with cluster\.scale\(4\)\.", no_workers(live.history))
 
 
 @pytest.mark.parametrize(
     "name", ["workers-memory", "cluster-memory", "cpu", "workers", "workers-cpu-timeseries"]
 )
 def test_every_plot_of_workers_says_that_they_are_gone(name: str) -> None:
-    store = store_of(nthreads=0, workers=[])
-    view = get_plot(name)(store)
+    live = session_of(nthreads=0, workers=[])
+    view = get_plot(name)(live)
     view.build()
     view.update()
     assert view.caption.empty == NO_WORKERS
-    store.apply(all_left())
+    live.apply(all_left())
     view.update()
     assert view.caption.empty.startswith("No workers now: the last one left at ")

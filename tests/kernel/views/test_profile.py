@@ -164,7 +164,7 @@ def test_it_is_asked_again_while_tasks_end_and_not_after(situation: Situation) -
 def test_event_loops_of_workers_or_of_the_scheduler(
     situation: Situation, arguments: dict[str, str], source: str, worker: str
 ) -> None:
-    page = ProfilePage(ProfileOfEventLoops(situation.store, LIGHT, arguments))
+    page = ProfilePage(ProfileOfEventLoops(situation.live, LIGHT, arguments))
     asked = situation.cluster.of("profile")[-1].arguments
     assert (asked["source"], asked["worker"]) == (source, worker)
     situation.cluster.reply()

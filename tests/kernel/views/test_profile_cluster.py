@@ -7,7 +7,7 @@ from typing import Any
 
 from distributed import Client
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.profile.profile import ProfileOfTasks
 from tests.kernel.views.profiles import Cluster, ProfilePage, activity, answer
 from tests.kernel.views.situations import batch, worker
@@ -38,11 +38,11 @@ def profiled() -> dict[str, Any]:
 
 def test_the_function_that_ran_has_the_time_of_a_real_task() -> None:
     tree = profiled()
-    store = Store()
-    store.apply(batch(workers=[worker(0)]))
-    replies = Cluster(store, activity=activity({"outermost": [tree["count"]]}))
+    live = LiveSession()
+    live.apply(batch(workers=[worker(0)]))
+    replies = Cluster(live, activity=activity({"outermost": [tree["count"]]}))
     replies.profiles[""] = answer(tree)
-    page = ProfilePage(ProfileOfTasks(store))
+    page = ProfilePage(ProfileOfTasks(live))
     replies.reply()
     page.view.update()
     columns = page.view.table().columns

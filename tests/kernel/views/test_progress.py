@@ -11,7 +11,7 @@ import pytest
 
 from dask_diag_lab.collector.workers import OVER_MEMORY
 from dask_diag_lab.schema import STATES, Change
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import prefix_color
@@ -20,14 +20,14 @@ from dask_diag_lab.views.tasks.progress import Progress, estimate
 from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.store.batches import T0, group_row, prefix_row
 from tests.kernel.views.conftest import Feed
-from tests.kernel.views.situations import MIB, batch, store_of
+from tests.kernel.views.situations import MIB, batch, session_of
 
 
 class Bars:
     """A view that is built, and what its picture is made of."""
 
-    def __init__(self, store: Store, arguments: dict[str, str] | None = None) -> None:
-        self.view = Progress(store, LIGHT, arguments)
+    def __init__(self, live: LiveSession, arguments: dict[str, str] | None = None) -> None:
+        self.view = Progress(live, LIGHT, arguments)
         self.view.build()
         self.view.update()
 
@@ -58,7 +58,7 @@ def test_each_state_has_its_part_and_what_is_forgotten_stays_done() -> None:
         "inc", released=10, memory=20, erred=10, processing=20, queued=10, no_worker=10
     )
     row["states"][STATES.index("forgotten")] = 5
-    bars = Bars(store_of(prefixes=[row]))
+    bars = Bars(session_of(prefixes=[row]))
     parts = ("released", "memory", "erred", "processing", "queued", "no_worker", "forgotten")
     assert [bars[part][0] for part in parts] == [15, 20, 10, 20, 10, 10, 5]
     assert (bars["done"], bars["total"]) == ([35], [85])
@@ -70,7 +70,7 @@ def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
         group_row("sum-1", "sum", ["load-1"], waiting=50),
     ]
     rows = [prefix_row("load", memory=5), prefix_row("sum", waiting=50)]
-    bars = Bars(store_of(prefixes=rows, groups=groups))
+    bars = Bars(session_of(prefixes=rows, groups=groups))
     assert bars["name"] == ["sum", "load"]
     bars.view.set_control("order", "topological")
     assert bars["name"] == ["load", "sum"]
@@ -80,11 +80,11 @@ def test_prefixes_are_ordered_by_their_number_of_tasks_or_by_flow() -> None:
 
 def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
     groups = [group_row("x-1", "x", memory=4), group_row("x-2", "x", ["x-1"], waiting=9)]
-    store = store_of(prefixes=[prefix_row("x", memory=4, waiting=9)], groups=groups)
-    bars = Bars(store)
+    live = session_of(prefixes=[prefix_row("x", memory=4, waiting=9)], groups=groups)
+    bars = Bars(live)
     bars.view.set_control("by", "group")
     assert bars["name"] == ["x-2", "x-1"]
-    assert set(bars["color"]) == {prefix_color(store.palette.index("x"), LIGHT)}
+    assert set(bars["color"]) == {prefix_color(live.history.palette.index("x"), LIGHT)}
     bars.view.set_control("order", "topological")
     assert bars["name"] == ["x-1", "x-2"]
     assert bars.view.table().columns["group"] == ["x-1", "x-2"]
@@ -93,10 +93,10 @@ def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
 
 def test_a_group_that_the_scheduler_dropped_stays_as_done_and_more_are_noted() -> None:
     groups = [group_row("x-1", "x", memory=4), group_row("x-2", "x", ["x-1"], waiting=9)]
-    store = store_of(prefixes=[prefix_row("x", memory=4, waiting=9)], groups=groups)
-    bars = Bars(store, {"by": "group", "order": "topological"})
+    live = session_of(prefixes=[prefix_row("x", memory=4, waiting=9)], groups=groups)
+    bars = Bars(live, {"by": "group", "order": "topological"})
     assert bars.view.caption.note == ""
-    store.apply(batch(groups=[group_row("x-1", "x", forgotten=4)], left_out={"groups": 2}))
+    live.apply(batch(groups=[group_row("x-1", "x", forgotten=4)], left_out={"groups": 2}))
     assert (bars["name"], bars["done"]) == (["x-1", "x-2"], [4, 0])
     assert bars.view.caption.note == "2 older groups that ended not kept"
     bars.view.set_control("by", "prefix")
@@ -105,10 +105,10 @@ def test_a_group_that_the_scheduler_dropped_stays_as_done_and_more_are_noted() -
 
 
 def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
-    store = store_of(
+    live = session_of(
         prefixes=[prefix_row("inc", memory=3)], groups=[group_row("inc-1", "inc", memory=3)]
     )
-    bars = Bars(store, {"by": "group", "order": "topological"})
+    bars = Bars(live, {"by": "group", "order": "topological"})
     assert bars["name"] == ["inc-1"]
     bars.view.show({"by": "prefix"})
     assert bars["name"] == ["inc"]
@@ -116,7 +116,7 @@ def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
     with pytest.raises(ArgumentError, match="“order” is one of “size”, “topological”, not “x”"):
         bars.view.show({"order": "x"})
     with pytest.raises(ArgumentError, match="no argument “worker”; those it has: “by”, “order”"):
-        Progress(store, LIGHT, {"worker": "a"})
+        Progress(live, LIGHT, {"worker": "a"})
 
 
 def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
@@ -125,7 +125,7 @@ def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
     feed.send(
         9.0, prefixes=[prefix_row("inc", 30.0, memory=3), prefix_row("other", 30.0, waiting=1)]
     )
-    bars = Bars(feed.store)
+    bars = Bars(feed.live)
     assert (bars["name"], bars["duration"][1]) == (["other", "inc"], pytest.approx(3.0))
     assert bars["median"][1] == pytest.approx(2.0, rel=0.06)
     table = bars.view.table().columns
@@ -138,7 +138,7 @@ def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
 
 def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
     known = spans(("first", 1.0, {"memory": 5}), ("later", math.nan, {"waiting": 9}))
-    bars = Bars(store_of(prefixes=[prefix_row("x", memory=5, waiting=9)], extras=known))
+    bars = Bars(session_of(prefixes=[prefix_row("x", memory=5, waiting=9)], extras=known))
     assert bars.view.needs == frozenset()
     bars.view.set_control("by", "span")
     assert bars.view.needs == {"spans"}
@@ -149,12 +149,12 @@ def test_bars_by_span_come_by_tasks_or_by_begin() -> None:
 
 
 def test_no_spans_and_no_answer_have_different_empty_texts() -> None:
-    store = store_of(prefixes=[prefix_row("x", memory=5)])
-    bars = Bars(store)
+    live = session_of(prefixes=[prefix_row("x", memory=5)])
+    bars = Bars(live)
     bars.view.set_control("by", "span")
     bars.view.update()
     assert bars.view.caption.empty.startswith("Waiting")
-    store.apply(batch(extras=spans()))
+    live.apply(batch(extras=spans()))
     bars.view.update()
     assert "distributed.span" in bars.view.caption.empty
     assert bars.view.caption.controls
@@ -168,7 +168,7 @@ def test_headline_has_share_time_left_and_all_states() -> None:
         prefix_row("a", 2.0, waiting=40, processing=8, memory=10),
         prefix_row("b", 1.0, queued=24, released=5, erred=2),
     ]
-    bars = Bars(store_of(prefixes=rows, nthreads=8))
+    bars = Bars(session_of(prefixes=rows, nthreads=8))
     assert bars.view.caption.headline == (
         "17 % of 89 tasks done · about 15.0 s left (estimate)"
         " · 2 erred · 8 processing · 10 in memory · 24 queued · 40 waiting"
@@ -177,7 +177,7 @@ def test_headline_has_share_time_left_and_all_states() -> None:
 
 def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
     rows = [prefix_row("a", 2.0, waiting=40), prefix_row("b", math.nan, waiting=9)]
-    headline = Bars(store_of(prefixes=rows, nthreads=8)).view.caption.headline
+    headline = Bars(session_of(prefixes=rows, nthreads=8)).view.caption.headline
     assert "at least 10.0 s left (estimate)" in headline
 
 
@@ -191,7 +191,7 @@ def test_prefixes_that_have_not_begun_make_it_a_lower_bound() -> None:
     ],
 )
 def test_no_estimate_without_grounds_for_one(row: dict[str, object], nthreads: int) -> None:
-    bars = Bars(store_of(prefixes=[row], nthreads=nthreads))
+    bars = Bars(session_of(prefixes=[row], nthreads=nthreads))
     assert " left" not in bars.view.caption.headline
 
 
@@ -200,7 +200,7 @@ def test_workers_that_died_of_late_stand_with_their_cause_below_the_bars(feed: F
         return T0 + at, "worker-killed", {"worker": worker, "cause": OVER_MEMORY, "lost_tasks": 1}
 
     feed.send(50, events=[death(10, "tcp://w0:1")], prefixes=[prefix_row("inc", memory=3)])
-    bars = Bars(feed.store)
+    bars = Bars(feed.live)
     assert bars.view.caption.note == f"worker w0:1 died at {clock(T0 + 10)}: {OVER_MEMORY}"
     feed.send(60, events=[death(52, "tcp://w1:1")])
     bars.view.update()
@@ -216,7 +216,7 @@ def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> 
     feed.maker.action(-30, 0)
     rows = [prefix_row("inc", 5.0, processing=1, memory=1)]
     feed.send(5.0, running=[("inc-a", "tcp://w0:1", "inc", 0.0)], prefixes=rows)
-    bars = Bars(feed.store)
+    bars = Bars(feed.live)
     assert "25.0 s left" in bars.view.caption.headline
     feed.now += 15.0
     bars.view.update()

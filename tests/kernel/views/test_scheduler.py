@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 from bokeh.models.widgets import Div
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.models import BarChart
 from dask_diag_lab.views.scheduler.moves import Shuffle, Stealing
@@ -16,7 +16,7 @@ from dask_diag_lab.views.scheduler.system import Clients, Contention, Counters, 
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import batch, store_of, worker
+from tests.kernel.views.situations import batch, session_of, worker
 
 T0: Final = 1000.0
 NAN = float("nan")
@@ -35,7 +35,7 @@ def system_row(time: float, **given: float) -> tuple[float, ...]:
 
 def test_each_chart_of_the_scheduler_has_its_headline() -> None:
     rows = [system_row(T0 + i, cpu=97.0) for i in range(20)]
-    shown = Drawn(SchedulerSystem(store_of(extras=change("system", rows))))
+    shown = Drawn(SchedulerSystem(session_of(extras=change("system", rows))))
     headings = [div.text for div in shown.models(Div)]
     assert headings == [
         "CPU: 97 %",
@@ -46,9 +46,9 @@ def test_each_chart_of_the_scheduler_has_its_headline() -> None:
 
 
 def test_samples_that_come_later_are_added() -> None:
-    store = store_of(extras=change("system", [system_row(T0)]))
-    shown = Drawn(SchedulerSystem(store))
-    store.apply(batch(extras=change("system", [system_row(T0 + 1, cpu=50.0)])))
+    live = session_of(extras=change("system", [system_row(T0)]))
+    shown = Drawn(SchedulerSystem(live))
+    live.apply(batch(extras=change("system", [system_row(T0 + 1, cpu=50.0)])))
     shown.view.update()
     assert shown.data["mean0"] == [10, 50]
     assert shown.view.table().columns["cpu"] == [10.0, 50.0]
@@ -56,8 +56,8 @@ def test_samples_that_come_later_are_added() -> None:
 
 def test_event_loops_are_those_of_scheduler_and_workers() -> None:
     rows = [worker(i, metrics={"event_loop_interval": 0.02 * (i + 1)}) for i in range(12)]
-    store = store_of(workers=rows, extras=change("system", [system_row(T0)]))
-    shown = Drawn(Contention(store))
+    live = session_of(workers=rows, extras=change("system", [system_row(T0)]))
+    shown = Drawn(Contention(live))
     assert shown.data["name"][:2] == ["Scheduler", "worker 0"]
     assert shown.data["remark"] == [""] * 6 + ["high"] * 7
     expected = "Event loop interval: scheduler 20.0 ms · workers 130 ms on average, 240 ms at most"
@@ -73,17 +73,17 @@ def test_event_loops_are_those_of_scheduler_and_workers() -> None:
 # --- counters
 
 
-def counted(store: Store, transitions: float, time: float) -> None:
-    """Have a store told of the scheduler's transitions at this time."""
+def counted(live: LiveSession, transitions: float, time: float) -> None:
+    """Have a session told of the scheduler's transitions at this time."""
     rows = [("transitions", "count", transitions)]
-    store.apply(batch(extras=change("counters", rows), time=time))
+    live.apply(batch(extras=change("counters", rows), time=time))
 
 
-def counting() -> tuple[Store, Drawn[Counters]]:
-    """Return a store with 100 transitions at `T0`, and their plot."""
-    store = Store(clock=lambda: 0.0)
-    counted(store, 100, T0)
-    return store, Drawn(Counters(store))
+def counting() -> tuple[LiveSession, Drawn[Counters]]:
+    """Return a session with 100 transitions at `T0`, and their plot."""
+    live = LiveSession(clock=lambda: 0.0)
+    counted(live, 100, T0)
+    return live, Drawn(Counters(live))
 
 
 def growth(shown: Drawn[Counters]) -> float:
@@ -92,9 +92,9 @@ def growth(shown: Drawn[Counters]) -> float:
 
 
 def test_counters_grow_by_the_second_and_are_compared_with_nothing_seen_long_ago() -> None:
-    store, shown = counting()
+    live, shown = counting()
     assert math.isnan(growth(shown))
-    counted(store, 150, T0 + 5)
+    counted(live, 150, T0 + 5)
     assert growth(shown) == pytest.approx(10)
     assert shown.view.caption.note == f"1 counter since the scheduler began · as of {clock(T0 + 5)}"
     assert shown.view.table().columns == {
@@ -102,13 +102,13 @@ def test_counters_grow_by_the_second_and_are_compared_with_nothing_seen_long_ago
         "value": [150.0],
         "unit": ["count"],
     }
-    counted(store, 84_100, T0 + 420)
+    counted(live, 84_100, T0 + 420)
     assert math.isnan(growth(shown))
 
 
 def test_clients_have_another_kind_than_what_else_keeps_results() -> None:
     rows = [("Client-a", True, 3), ("Client-b", True, 0), ("variable-x", False, 1)]
-    view = Drawn(Clients(store_of(extras=change("clients", rows)))).view
+    view = Drawn(Clients(session_of(extras=change("clients", rows)))).view
     expected = "Clients: 2 connected · 4 keys wanted, shared ones counted for each"
     assert view.caption.headline == expected
     assert view.table().columns == {
@@ -119,8 +119,8 @@ def test_clients_have_another_kind_than_what_else_keeps_results() -> None:
 
 
 def test_counters_of_another_scheduler_have_no_negative_growth() -> None:
-    store, shown = counting()
-    counted(store, 20, T0 + 5)
+    live, shown = counting()
+    counted(live, 20, T0 + 5)
     assert math.isnan(growth(shown))
 
 
@@ -137,8 +137,8 @@ def test_stolen_tasks_are_counted_by_second_and_by_worker() -> None:
         (T0 + 0.1, "already-computing", "z", -1, A, B, NAN, NAN),
         (T0 + 3, "confirmed", "y", 1, A, B, 2.0, 0.0),
     ]
-    store = store_of(workers=[worker(0), worker(1)], extras=change("stealing", rows))
-    shown = Drawn(Stealing(store))
+    live = session_of(workers=[worker(0), worker(1)], extras=change("stealing", rows))
+    shown = Drawn(Stealing(live))
     assert shown.data["mean0"] == [0, 1, 0, 0, 1]
     assert shown.data["mean1"] == [0, 3, 0, 0, 0]
     assert shown.view.parts[1].table().columns == {
@@ -161,8 +161,8 @@ def test_the_newest_shuffle_is_shown_busiest_worker_first() -> None:
         shuffle_row("new", 0, 1024.0),
         shuffle_row("new", 1, 4096.0),
     ]
-    store = store_of(workers=[worker(0), worker(1)], extras=change("shuffles", rows))
-    shown = Drawn(Shuffle(store))
+    live = session_of(workers=[worker(0), worker(1)], extras=change("shuffles", rows))
+    shown = Drawn(Shuffle(live))
     assert shown.data["name"] == ["worker 1", "worker 0"]
     expected = "5.00 KiB sent (striped: received), 1.25 KiB written to disk (striped: read)"
     assert shown.view.caption.headline == expected

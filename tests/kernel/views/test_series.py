@@ -10,7 +10,7 @@ import pytest
 from bokeh.document import Document
 from bokeh.protocol import Protocol
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesPlot
 from tests.kernel.views.drawn import Drawn, SentBytes
 
@@ -48,7 +48,7 @@ class Cpu(SeriesPlot):
 
 
 def drawn(n: int, **arguments: str) -> Drawn[Cpu]:
-    view = Cpu(Store(), arguments=arguments)
+    view = Cpu(LiveSession(), arguments=arguments)
     view.given = points(n)
     return Drawn(view)
 
@@ -140,7 +140,7 @@ class Two(Cpu):
 
 
 def test_lines_of_different_times_share_one_axis() -> None:
-    view = Two(Store())
+    view = Two(LiveSession())
     view.given = points(0)
     data = Drawn(view).view.source.model.data
     assert list(data["x"]) == [0, 1, 2, 3, 4]

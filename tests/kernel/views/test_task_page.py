@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.details.task import HOW, TaskPage
 from dask_diag_lab.views.view import Opening
@@ -73,7 +73,7 @@ def test_a_failed_task_shows_its_error_first_and_where_it_failed() -> None:
 def test_a_table_without_rows_says_so_also_in_the_export(section: str) -> None:
     page, _ = shown(WITHOUT_ROWS, show=section)
     assert page.text.endswith(": none are known of this task.")
-    view = TaskPage(page.view.store, arguments={"key": HTML, "show": section})
+    view = TaskPage(page.view.live, arguments={"key": HTML, "show": section})
     view.table()
     assert view.caption.empty == page.text
     page.cluster.answers["task"] = lambda _: None
@@ -98,8 +98,8 @@ def test_ask_now_of_a_running_task_leads_to_its_call_stack() -> None:
 def runs(page: Shown, clock: Clock, *starts: float) -> None:
     """Have heartbeats report that the task of a page runs since then, and the page hear of it."""
     rows = [(HTML, 1, 2, start) for start in starts]
-    store = page.cluster.store
-    store.apply(batch(time=clock.now, running=rows, strings_from=1, strings=[W2, "<b>"]))
+    live = page.cluster.live
+    live.apply(batch(time=clock.now, running=rows, strings_from=1, strings=[W2, "<b>"]))
     page.settle()
 
 
@@ -139,10 +139,10 @@ def with_history(answer: Any = None, outcome: Outcome = Outcome.OK) -> Shown:
     maker.action(0, 1.5, key=HTML, worker=W1, kind=Kind.TRANSFER, source=W2)
     maker.action(1.5, 3.5, key=HTML, worker=W1, thread=2, outcome=outcome, nbytes=2048)
     maker.action(0, 9, key=f"x{HTML}", worker=W2).action(0, 9, key=HTML[1:], worker=W2)
-    store = Store(clock=Clock())
-    store.apply(maker.batch())
+    live = LiveSession(clock=Clock())
+    live.apply(maker.batch())
     return Shown(
-        TaskPage(store, arguments={"key": HTML}), Answering(store, {"task": lambda _: answer})
+        TaskPage(live, arguments={"key": HTML}), Answering(live, {"task": lambda _: answer})
     )
 
 

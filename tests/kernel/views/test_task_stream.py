@@ -12,7 +12,7 @@ from bokeh.events import DoubleTap
 from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.jobs import Job
 from dask_diag_lab.schema import Change, Kind, Outcome
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock as time_of_day
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
@@ -64,14 +64,14 @@ def test_the_first_task_is_drawn_at_its_time_and_not_since_the_epoch(feed: Feed)
     view, figure = built(feed)
     view.update()  # what there is of nothing was gathered
     under_way: list[Job[Any]] = []
-    feed.store.jobs.on_start = under_way.append  # as in a thread, which takes a moment
+    feed.live.jobs.on_start = under_way.append  # as in a thread, which takes a moment
     feed.send(4, running=[("slow-1", "tcp://w0:1", "slow", 2.0)])
     view.update()
     assert max(map(abs, figure.times)) < 60
     assert "Nothing ran" not in view.caption.empty
     for job in under_way:
         job.do()
-        feed.store.job_done(job)
+        feed.live.job_done(job)
     view.update()
     assert data(figure.running)["key"] == ["slow-1"]
 
@@ -169,21 +169,21 @@ def test_a_dense_run_and_a_large_history_stay_within_their_bytes() -> None:
     simulation, now = Simulation(n_workers=16, n_threads=4, n_tasks=60_000), [1e6]
     begin_s, seconds = 40, 12
     stops = np.maximum.accumulate(simulation.actions["stop"])
-    store, row = Store(clock=lambda: now[0]), int(np.searchsorted(stops, BEGIN + begin_s))
-    store.apply(simulation.batch(0, row))
+    live, row = LiveSession(clock=lambda: now[0]), int(np.searchsorted(stops, BEGIN + begin_s))
+    live.apply(simulation.batch(0, row))
     assert row > 15_000
-    view = TaskStream(store)
+    view = TaskStream(live)
     view.build()
     assert view.figure is not None
     sent = SentBytes(view.figure.blocks.model)
     for quarter_s in range(4 * seconds):  # some 600 tasks a second
         now[0] += 0.25
         until = int(np.searchsorted(stops, BEGIN + begin_s + quarter_s / 4))
-        store.apply(simulation.batch(row, until))
+        live.apply(simulation.batch(row, until))
         row = until
         view.update()
     assert 0 < sent.total / seconds < 60_000
-    view = TaskStream(store)
+    view = TaskStream(live)
     view.build()
     assert view.figure is not None
     assert sum(map(len, data(view.figure.blocks).values())) < 600_000 / 4
@@ -252,7 +252,7 @@ def test_the_estimate_of_serialization_is_drawn_and_noted(feed: Feed) -> None:
     feed.maker.action(1, 2, prefix="inc")
     feed.send(2)
     columns = {name: [row[i] for row in METRICS] for i, name in enumerate(COLUMNS)}
-    feed.store.extras["activities"].apply(Change(columns), 0.0)
+    feed.live.history.extras["activities"].apply(Change(columns), 0.0)
     view, figure = built(feed)
     assert figure.block_glyph.tail_share == pytest.approx(0.4)
     note = "estimated from the workers' totals: 40 % of transfer time is (de)serialization"

@@ -113,7 +113,7 @@ def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: C
     feed.send(2)
     view, figure = built(feed)
     clock.now += 10
-    begun = Elsewhere(feed.store)
+    begun = Elsewhere(feed.live)
     move(figure, start=0.0, end=figure.times[1])
     view.update()
     assert view.is_behind
@@ -130,7 +130,7 @@ def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: C
 
 def test_the_first_look_at_a_long_log_is_gathered_off_the_loop(feed: Feed) -> None:
     many(feed, 3000)
-    elsewhere = Elsewhere(feed.store)
+    elsewhere = Elsewhere(feed.live)
     view, figure = built(feed)
     assert len(elsewhere.open) == 1
     assert data(figure.blocks)["left"] == []
@@ -147,7 +147,7 @@ def test_blocks_rows_and_zero_come_together(feed: Feed) -> None:
     feed.maker.action(0, 1, worker="tcp://w0:1")
     feed.send(1)
     view, figure = built(feed)
-    elsewhere = Elsewhere(feed.store)
+    elsewhere = Elsewhere(feed.live)
     feed.workers("tcp://a0:1")  # above the others
     feed.maker.action(60, 61, worker="tcp://w0:1")
     feed.send(61)

@@ -24,7 +24,7 @@ def test_the_table_has_every_action_and_works_without_a_picture(feed: Feed) -> N
     feed.maker.action(0, 1, nbytes=10).action(1, 3, outcome=Outcome.ERRED, thread=2)
     feed.maker.action(0.5, 1, kind=Kind.DISK_READ)
     feed.send(5, running=[("slow-1", "tcp://w1:1", "slow", 3.0)])
-    columns = TaskStream(feed.store).table().columns
+    columns = TaskStream(feed.live).table().columns
     assert columns["t"] == pytest.approx([0, 0.5, 1, 3])
     assert columns["duration"] == pytest.approx([1, 0.5, 2, 2])
     assert columns["kind"] == ["compute", "disk-read", "compute", "compute"]
@@ -57,7 +57,7 @@ def test_a_zoomed_picture_has_the_table_of_its_window_also_for_who_asks_by_argum
     assert view.table_arguments == {}
     view.window.hold(T0 + 9, T0 + 12)
     assert view.table().columns["key"] == ["late"]
-    asked = TaskStream(feed.store, arguments=view.table_arguments)
+    asked = TaskStream(feed.live, arguments=view.table_arguments)
     assert asked.table().columns["key"] == ["late"]
     assert asked.table().columns["t"] == pytest.approx([10])
     view.show({"start": f"{T0}", "stop": f"{T0 + 2}"})
@@ -70,32 +70,32 @@ def test_count_is_of_tasks_the_last_or_the_first_after_a_start(feed: Feed) -> No
         feed.maker.action(start, start + 1)
     feed.send(5)
     both = {"start": f"{T0}", "stop": f"{T0 + 9}"}
-    table = TaskStream(feed.store, arguments={"count": "2"}).table()
+    table = TaskStream(feed.live, arguments={"count": "2"}).table()
     assert table.columns["t"] == pytest.approx([3, 4])
     assert table.note == "2 of 5 tasks"
-    table = TaskStream(feed.store, arguments={"count": "2", "start": f"{T0 + 1.5}"}).table()
+    table = TaskStream(feed.live, arguments={"count": "2", "start": f"{T0 + 1.5}"}).table()
     assert table.columns["t"] == pytest.approx([1, 2])
-    assert TaskStream(feed.store, arguments={"count": "1", **both}).table().note == ""
+    assert TaskStream(feed.live, arguments={"count": "1", **both}).table().note == ""
 
 
 @pytest.mark.parametrize("start", [f"{T0 + 2.5}", "-2.5s", "2500 ms", iso(T0 + 2.5)])
 def test_a_time_is_told_in_three_ways(feed: Feed, start: str) -> None:
     feed.maker.action(0, 1).action(3, 4)
     feed.send(5)
-    assert TaskStream(feed.store, arguments={"start": start}).table().columns["start"] == [T0 + 3]
+    assert TaskStream(feed.live, arguments={"start": start}).table().columns["start"] == [T0 + 3]
 
 
 @pytest.mark.parametrize("given", [{"start": "soon"}, {"count": "inf"}, {"first": "1"}])
 def test_arguments_that_mean_nothing_are_refused(feed: Feed, given: dict[str, str]) -> None:
     with pytest.raises(ArgumentError, match=r"“(soon|count|first)”"):
-        TaskStream(feed.store, arguments=given).table()
+        TaskStream(feed.live, arguments=given).table()
 
 
 def test_a_table_is_made_in_another_thread_of_what_there_was_when_it_was_asked_for(
     feed: Feed,
 ) -> None:
     many(feed, 100)
-    job = TaskStream(feed.store).table_job()
+    job = TaskStream(feed.live).table_job()
     feed.workers("tcp://a0:1")  # rows move
     many(feed, 100)
     made: list[list[str]] = []

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.stream.transfers import Transfers
 from tests.kernel.views.elsewhere import Elsewhere
-from tests.kernel.views.situations import MIB, batch, store_of, worker
+from tests.kernel.views.situations import MIB, batch, session_of, worker
 from tests.kernel.views.task_streams import move
 
 ADDRESS = [str(worker(i)["address"]) for i in range(100)]
@@ -28,16 +28,16 @@ def transfer(to: int, of: int, at: float, took: float = 0.5, **given: Any) -> di
     return row | {"keys": 1, "key": "x-1"} | given
 
 
-def asked(*rows: dict[str, Any], n: int = 3, **more: Any) -> tuple[Store, list[Query]]:
-    """Return a store whose questions are answered with ``rows`` at once, and the questions."""
-    store, found = store_of(workers=[worker(i) for i in range(n)]), []
+def asked(*rows: dict[str, Any], n: int = 3, **more: Any) -> tuple[LiveSession, list[Query]]:
+    """Return a session whose questions are answered with ``rows`` at once, and the questions."""
+    live, found = session_of(workers=[worker(i) for i in range(n)]), []
 
     def answer(query: Query) -> None:
         found.append(query)
-        store.answer(query, {"rows": list(rows), "missing": {}, **more})
+        live.answer(query, {"rows": list(rows), "missing": {}, **more})
 
-    store.queries.on_ask = answer
-    return store, found
+    live.queries.on_ask = answer
+    return live, found
 
 
 def opened(view: Transfers) -> Transfers:
@@ -65,8 +65,8 @@ def test_width_is_the_duration_and_slow_ones_are_pale() -> None:
 
 
 def test_rows_of_one_worker_are_its_peers() -> None:
-    store, questions = asked(transfer(0, 1, 0.0, keys=3), transfer(0, 2, 1.0))
-    view = opened(Transfers(store, arguments={"worker": ADDRESS[0]}))
+    live, questions = asked(transfer(0, 1, 0.0, keys=3), transfer(0, 2, 1.0))
+    view = opened(Transfers(live, arguments={"worker": ADDRESS[0]}))
     assert view.timeline.workers.model.data["label"] == ["worker 1", "worker 2"]
     assert view.rects.model.data["head"][0].startswith("worker 0 ")
     started = fmt.clock(float(view.timeline.zero))
@@ -77,15 +77,15 @@ def test_rows_of_one_worker_are_its_peers() -> None:
 
 def test_all_or_the_last_minute_is_followed_until_the_reader_moves() -> None:
     rows = [transfer(0, 1, 0.0)]
-    store = store_of(workers=[worker(0), worker(1)])
-    store.queries.on_ask = lambda question: store.answer(question, {"rows": rows, "missing": {}})
-    view = opened(Transfers(store))
+    live = session_of(workers=[worker(0), worker(1)])
+    live.queries.on_ask = lambda question: live.answer(question, {"rows": rows, "missing": {}})
+    view = opened(Transfers(live))
     start, end = view.timeline.times
     assert start == 0.0
     assert 0.5 < end < 1.0  # the one transfer takes half a second
     for at, times, behind_s in ((9000.0, (8940.5, 9000.5), 0.0), (9100.0, (1.0, 2.0), 9098.5)):
         rows.append(transfer(0, 1, at))
-        store.apply(batch(time=1000.0 + at, workers=[worker(0), worker(1)]))
+        live.apply(batch(time=1000.0 + at, workers=[worker(0), worker(1)]))
         view.update()
         assert view.timeline.times == pytest.approx(times)
         assert view.caption.behind_s == pytest.approx(behind_s)
@@ -99,8 +99,8 @@ def test_all_or_the_last_minute_is_followed_until_the_reader_moves() -> None:
 
 
 def test_choice_of_another_worker_asks_for_it() -> None:
-    store, questions = asked(transfer(0, 1, 0.0), n=2)
-    view = opened(Transfers(store))
+    live, questions = asked(transfer(0, 1, 0.0), n=2)
+    view = opened(Transfers(live))
     (choice,) = view.caption.controls
     assert choice.options == [("", "All"), (ADDRESS[0], "worker 0"), (ADDRESS[1], "worker 1")]
     view.set_control("worker", ADDRESS[1])
@@ -118,9 +118,9 @@ def test_table_tells_size_wire_and_rate() -> None:
 
 
 def test_long_logs_are_read_off_the_loop() -> None:
-    store, _ = asked(*[transfer(n % 3, (n + 1) % 3, float(n)) for n in range(100)])
-    elsewhere = Elsewhere(store)
-    view = opened(Transfers(store))
+    live, _ = asked(*[transfer(n % 3, (n + 1) % 3, float(n)) for n in range(100)])
+    elsewhere = Elsewhere(live)
+    view = opened(Transfers(live))
     assert view.caption.empty.startswith("Waiting")
     assert len(elsewhere.open) == 1
     elsewhere.finish()
@@ -132,18 +132,18 @@ def test_long_logs_are_read_off_the_loop() -> None:
 
 
 def test_a_failure_is_noted_and_the_last_picture_kept() -> None:
-    store, _ = asked(transfer(0, 1, 0.0))
-    view = opened(Transfers(store))
-    query = store.queries.ask("transfers", worker="")
-    store.fail(query, "The worker did not answer.")
+    live, _ = asked(transfer(0, 1, 0.0))
+    view = opened(Transfers(live))
+    query = live.queries.ask("transfers", worker="")
+    live.fail(query, "The worker did not answer.")
     view.update()
     assert "The worker did not answer." in view.caption.note
     assert len(view.rects.model.data["left"]) == 1
 
 
 def test_no_transfers_and_no_answer_have_different_empty_texts() -> None:
-    store, _ = asked()
-    assert opened(Transfers(store)).caption.empty.startswith("No transfers yet")
-    store.queries.on_ask = lambda _: None
-    waiting = opened(Transfers(store, arguments={"worker": ADDRESS[1]}))
+    live, _ = asked()
+    assert opened(Transfers(live)).caption.empty.startswith("No transfers yet")
+    live.queries.on_ask = lambda _: None
+    waiting = opened(Transfers(live, arguments={"worker": ADDRESS[1]}))
     assert waiting.caption.empty.startswith("Waiting")

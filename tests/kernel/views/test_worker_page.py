@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.details.worker import WorkerPage
 from dask_diag_lab.views.names import NO_WORKERS
 from dask_diag_lab.views.view import Opening
@@ -60,11 +60,11 @@ LOGS = {"lines": ["newest", HTML]}
 def shown(**arguments: str) -> tuple[Shown, Clock]:
     """Return a page of a cluster of two workers that answer."""
     clock = Clock()
-    store = Store(clock=clock)
+    live = LiveSession(clock=clock)
     rows = [worker(1, name=HTML, memory=GIB, managed=GIB, cpu=150.0), worker(2, name="beta")]
-    store.apply(batch(workers=rows))
+    live.apply(batch(workers=rows))
     cluster = Answering(
-        store,
+        live,
         {
             "worker": lambda _: HOLDINGS,
             "transfers": lambda _: TRANSFERS,
@@ -72,7 +72,7 @@ def shown(**arguments: str) -> tuple[Shown, Clock]:
             "logs": lambda _: LOGS,
         },
     )
-    return Shown(WorkerPage(store, arguments=arguments), cluster), clock
+    return Shown(WorkerPage(live, arguments=arguments), cluster), clock
 
 
 def test_tasks_of_the_first_worker_are_listed_as_text() -> None:
@@ -159,7 +159,7 @@ def test_an_equal_answer_sends_nothing() -> None:
 
 def test_a_worker_that_left_keeps_its_last_answers() -> None:
     page, clock = shown(worker=W1)
-    page.view.store.apply(batch(workers=[], removed_workers=(W1,)))
+    page.view.live.apply(batch(workers=[], removed_workers=(W1,)))
     clock.now += 10
     asked = len(page.cluster.asked)
     page.settle()
@@ -171,18 +171,18 @@ def test_a_worker_that_left_keeps_its_last_answers() -> None:
 
 @pytest.mark.parametrize("address", ["zzz", W1])
 def test_the_page_of_an_unknown_worker_is_empty(address: str) -> None:
-    store = shown(worker=W2)[0].view.store
-    store.apply(batch(workers=[worker(2)], removed_workers=(W1,)))
-    page = Shown(WorkerPage(store, arguments={"worker": address}), Answering(store, {}))
+    live = shown(worker=W2)[0].view.live
+    live.apply(batch(workers=[worker(2)], removed_workers=(W1,)))
+    page = Shown(WorkerPage(live, arguments={"worker": address}), Answering(live, {}))
     words = f"There is no worker with the address “{address}” now. Choose one above."
     assert (page.view.caption.empty, page.facts) == (words, {})
 
 
 def test_no_worker_is_an_empty_page_with_words() -> None:
-    store = Store()
-    cluster = Answering(store, {})
-    store.apply(batch(workers=[]))
-    page = Shown(WorkerPage(store), cluster)
+    live = LiveSession()
+    cluster = Answering(live, {})
+    live.apply(batch(workers=[]))
+    page = Shown(WorkerPage(live), cluster)
     assert page.view.caption.empty == NO_WORKERS
     assert cluster.asked == []
 
@@ -190,7 +190,7 @@ def test_no_worker_is_an_empty_page_with_words() -> None:
 @pytest.mark.parametrize("show", ["tasks", "transfers", "call-stacks", "logs"])
 def test_the_table_for_export_asks_for_its_data_without_a_picture(show: str) -> None:
     page, _ = shown()
-    view = WorkerPage(page.view.store, arguments={"worker": W1, "show": show})
+    view = WorkerPage(page.view.live, arguments={"worker": W1, "show": show})
     view.table()
     page.cluster.answer()
     columns = view.table().columns

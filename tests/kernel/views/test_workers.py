@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pytest
 
 from dask_diag_lab.server.handlers import health_of
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.view import Opening, View
 from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
@@ -20,7 +20,7 @@ from dask_diag_lab.views.workers.over_time import (
 from dask_diag_lab.views.workers.traffic import HostNetwork
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.store.batches import THRESHOLDS
-from tests.kernel.views.situations import GIB, batch, store_of, worker
+from tests.kernel.views.situations import GIB, batch, session_of, worker
 
 NET = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
 GPU = {"gpu_utilization": 40, "gpu_memory_used": 2 * GIB, "gpu-memory-total": 16 * GIB}
@@ -38,7 +38,7 @@ def drawn(view: V) -> V:
 
 def shown(kind: type[BarPlot], *rows: dict[str, Any], **more: Any) -> BarPlot:
     """Return a plot of workers, drawn."""
-    return drawn(kind(store_of(workers=list(rows), **more)))
+    return drawn(kind(session_of(workers=list(rows), **more)))
 
 
 def column(view: BarPlot, name: str) -> list[Any]:
@@ -215,23 +215,23 @@ def of_process(number: int, process: str, **given: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def shared() -> Store:
+def shared() -> LiveSession:
     """Return three workers in one process, and one in its own."""
     rows = [of_process(n, "inproc://host/17") for n in range(3)]
-    return store_of(workers=[*rows, worker(3, managed=GIB, cpu=50.0)], nthreads=16)
+    return session_of(workers=[*rows, worker(3, managed=GIB, cpu=50.0)], nthreads=16)
 
 
 @pytest.mark.parametrize("kind", [WorkersTable, WorkersMemory, ClusterMemory, Cpu])
 def test_plots_of_cpu_and_memory_say_which_workers_share_a_process(
-    kind: type[View], shared: Store
+    kind: type[View], shared: LiveSession
 ) -> None:
     note = f"{SHARED}, counted once in totals: CPU and memory are those of the process"
     assert note in drawn(kind(shared)).caption.note
-    alone = store_of(workers=[of_process(n, f"host/{n}") for n in range(3)])
+    alone = session_of(workers=[of_process(n, f"host/{n}") for n in range(3)])
     assert "processes" not in drawn(kind(alone)).caption.note
 
 
-def test_a_shared_process_counts_once(shared: Store) -> None:
+def test_a_shared_process_counts_once(shared: LiveSession) -> None:
     assert drawn(Cpu(shared)).caption.headline == "CPU: 350 % of 1600 % · 22 % in use"
     memory = drawn(ClusterMemory(shared))
     assert memory.caption.headline == "Process memory: 4.00 GiB · 50 % of 8.00 GiB"
@@ -247,9 +247,9 @@ def test_a_shared_process_counts_once(shared: Store) -> None:
 
 
 def test_series_are_recorded_before_anybody_looks() -> None:
-    store = store_of(workers=[worker(0, cpu=10.0), worker(1, cpu=30.0)])
-    store.apply(batch(time=1005.0, workers=[worker(0, cpu=50.0)]))
-    view = drawn(CpuSeries(store))
+    live = session_of(workers=[worker(0, cpu=10.0), worker(1, cpu=30.0)])
+    live.apply(batch(time=1005.0, workers=[worker(0, cpu=50.0)]))
+    view = drawn(CpuSeries(live))
     table = view.table()
     assert table.columns["CPU_mean"] == [20.0, 40.0]
     assert (table.columns["CPU_low"][0], table.columns["CPU_high"][0]) == (10.0, 30.0)
@@ -258,9 +258,9 @@ def test_series_are_recorded_before_anybody_looks() -> None:
 
 
 def test_results_are_added_up_over_the_workers_at_each_time() -> None:
-    store = store_of(workers=[worker(0, in_memory=3), worker(1, in_memory=4)])
-    store.apply(batch(time=1005.0, workers=[worker(0, in_memory=0)]))
-    view = drawn(ResultsSeries(store))
+    live = session_of(workers=[worker(0, in_memory=3), worker(1, in_memory=4)])
+    live.apply(batch(time=1005.0, workers=[worker(0, in_memory=0)]))
+    view = drawn(ResultsSeries(live))
     assert view.table().columns == {"time": [1000.0, 1005.0], "results": [7, 4]}
     assert view.caption.headline == "Results in Memory over Time: 4 results"
     assert view.caption.note.endswith("copies of a result included")

@@ -8,19 +8,19 @@ import numpy as np
 from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent
 
-from dask_diag_lab.store import Store
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.workers.workers_table import WorkersTable
-from tests.kernel.views.situations import GIB, batch, store_of, worker
+from tests.kernel.views.situations import GIB, batch, session_of, worker
 
 NET = "host_net_io.read_bps"
 
 
-def opened(store: Store) -> tuple[WorkersTable, list[DocumentChangedEvent]]:
+def opened(live: LiveSession) -> tuple[WorkersTable, list[DocumentChangedEvent]]:
     """Return the table in a document, and what it sends from now on."""
-    view = WorkersTable(store)
+    view = WorkersTable(live)
     document, events = Document(), list[DocumentChangedEvent]()
     document.add_root(view.build())
     view.update()
@@ -35,7 +35,7 @@ def cells(view: WorkersTable, name: str) -> list[Any]:
 
 def test_row_has_the_numbers_of_its_worker() -> None:
     row = worker(0, managed=GIB, cpu=150.0, in_memory=7, metrics={"num_fds": 31})
-    view, _ = opened(store_of(workers=[row]))
+    view, _ = opened(session_of(workers=[row]))
     assert cells(view, "memory") == [GIB]
     assert cells(view, "memory_share") == [25]
     assert cells(view, "cpu") == [150]
@@ -44,7 +44,7 @@ def test_row_has_the_numbers_of_its_worker() -> None:
 
 
 def test_worker_without_limit_has_no_share_and_the_total_no_limit() -> None:
-    view, _ = opened(store_of(workers=[worker(0, memory_limit=0), worker(1)]))
+    view, _ = opened(session_of(workers=[worker(0, memory_limit=0), worker(1)]))
     assert np.isnan(cells(view, "memory_share")[0])
     assert view.table().columns["memory_limit"][0] is None
 
@@ -53,7 +53,7 @@ def test_totals_count_the_traffic_of_a_host_once() -> None:
     metrics = {NET: 5e6}
     rows = [worker(i, host="h", metrics=metrics, managed=GIB) for i in range(3)]
     rows.append(worker(9, host="other", metrics={NET: 1e6}))
-    view, _ = opened(store_of(workers=rows))
+    view, _ = opened(session_of(workers=rows))
     assert view.table().columns["network_read"][0] == 6e6
     assert view.table().columns["memory"][0] == 3 * GIB
     assert view.caption.headline == "4 workers on 2 hosts"
@@ -61,31 +61,31 @@ def test_totals_count_the_traffic_of_a_host_once() -> None:
 
 
 def test_custom_metrics_appear_and_leave_as_workers_report_them() -> None:
-    store = store_of(workers=[worker(0), worker(1)])
-    view, _ = opened(store)
+    live = session_of(workers=[worker(0), worker(1)])
+    view, _ = opened(live)
     plain = len(view.sortable.columns)
-    store.apply(batch(workers=[worker(0, metrics={"temperature": 41, "<b>site</b>": "<i>x</i>"})]))
+    live.apply(batch(workers=[worker(0, metrics={"temperature": 41, "<b>site</b>": "<i>x</i>"})]))
     view.update()
     assert [c.unit for c in view.sortable.columns[plain - 1 : -1]] == ["text", "number"]
     assert cells(view, "temperature")[0] == 41
     assert np.isnan(cells(view, "temperature")[1])
     assert "<b>site" not in "".join(str(c.title) for c in view.sortable.table.columns)
     assert view.table().columns["temperature"] == [None, 41, None]
-    store.apply(batch(workers=[worker(0)]))
+    live.apply(batch(workers=[worker(0)]))
     view.update()
     assert len(view.sortable.columns) == plain
 
 
 def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> None:
     rows = [worker(0, last_seen=1000.0), worker(1, last_seen=925.0)]
-    view, _ = opened(store_of(workers=rows))
+    view, _ = opened(session_of(workers=rows))
     assert cells(view, "status") == ["running", "silent"]
     mark = data_colors(LIGHT).memory_over
     assert [color == mark for color in cells(view, COLOR_FIELD)] == [False, True]
 
 
 def test_click_opens_the_page_of_the_worker() -> None:
-    view, _ = opened(store_of(workers=[worker(0), worker(1)]))
+    view, _ = opened(session_of(workers=[worker(0), worker(1)]))
     view.sortable.source.selected.indices = [1]
     assert view.opening is not None
     assert (view.opening.plot, view.opening.arguments) == (
@@ -96,11 +96,11 @@ def test_click_opens_the_page_of_the_worker() -> None:
 
 def test_only_what_changed_is_sent() -> None:
     rows = [worker(i) for i in range(20)]
-    store = store_of(workers=rows)
-    view, events = opened(store)
+    live = session_of(workers=rows)
+    view, events = opened(live)
     view.update()
     assert events == []
-    store.apply(batch(workers=[{**rows[3], "processing": 8}]))
+    live.apply(batch(workers=[{**rows[3], "processing": 8}]))
     view.update()
     sent = [set(e.cols or ()) for e in events if isinstance(e, ColumnDataChangedEvent)]
     assert sent == [{"processing"}]

@@ -1,20 +1,18 @@
-"""The store: everything the collector sent, ready to be drawn. Batches are the only way in.
+"""The history of one scheduler: everything the collector sent. Batches are the only way in.
 
-Must not import distributed, tornado or bokeh. No locks: other threads only answer a `WindowQuery`.
+What is only of now, such as the state of the feed, is in `live`. No locks: other threads only
+answer a `WindowQuery`.
 """
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from math import inf
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.jobs import Job, Jobs
 from dask_diag_lab.schema import EXTRAS, Batch, Change, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
 from dask_diag_lab.store.arrays import Columns
@@ -25,41 +23,29 @@ from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.store.graph import TaskGraph
 from dask_diag_lab.store.keys import KeyTable
 from dask_diag_lab.store.prefixes import GroupTable, PrefixTable
-from dask_diag_lab.store.queries import Queries, Query
 from dask_diag_lab.store.running import RunningTable
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
 from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
 
-State = Literal["connecting", "live", "degraded", "lost", "closed"]
-
 MAX_GAPS = 100
 BEFORE: Final = "before"
 """Name of that count in `Batch.left_out`: it is what the first collector of a scheduler counted."""
 
 
-@dataclass(frozen=True, slots=True)
-class FeedStateView:
-    """Whether new data comes, why not, and since when (seconds since the epoch)."""
-
-    state: State
-    reason: str
-    since: float
-
-
-class Store:
-    """All tables of one scheduler.
+class History:
+    """All tables of one scheduler: what is saved and loaded, see `recording`.
 
     Parameters
     ----------
     max_actions : int
         Actions kept; older ones are given up and counted.
-    clock : callable
-        Monotonic seconds.
 
     Attributes
     ----------
+    until : float
+        The scheduler's clock at the last batch, 0 before the first.
     gaps : deque of (float, float)
         Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
@@ -72,21 +58,27 @@ class Store:
         Those that the scheduler has, and those that it dropped when all their tasks were done.
     activities : Checkpoints
         Those of the extra table of this name.
-    on_change : callable
-        Called when something was taken over or noted; for one listener.
     """
 
     SAVED = (
-        *("scheduler", "cost_s", "gaps", "left_out", "failed", "strings", "palette", "_slots"),
+        *(
+            "until",
+            "scheduler",
+            "cost_s",
+            "gaps",
+            "left_out",
+            "failed",
+            "strings",
+            "palette",
+            "_slots",
+        ),
         *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
         *("seen_workers", "graph", "nthreads", "series", "events", "extras", "activities"),
         *("_n_before", "_next_task"),
     )
 
-    def __init__(
-        self, max_actions: int = MAX_ROWS, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self.feed_state = FeedStateView("connecting", "", 0.0)
+    def __init__(self, max_actions: int = MAX_ROWS) -> None:
+        self.until = 0.0
         self.scheduler: SchedulerInfo | None = None
         self.cost_s = 0.0
         self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
@@ -110,73 +102,30 @@ class Store:
         self.events = EventLog()
         self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
         self.activities = Checkpoints()
-        self.queries = Queries()
-        self.jobs = Jobs()
-        self.on_change: Callable[[], None] = lambda: None
         # Those that are of one collector only.
-        self._live: tuple[Any, ...] = (  # several classes: each has `version` and `clear`
+        self._of_collector: tuple[Any, ...] = (  # several classes: each has `version` and `clear`
             *(self.running, self.workers, self.prefixes, self.groups, self.ended_groups),
             *(self.graph, *self.extras.values()),
         )
         self._lasting: tuple[Any, ...] = (  # each has `version`
             *(self.palette, self._slots, self.actions, self.seen_workers),
-            *(self.nthreads, self.series, self.events, self.queries, self.activities),
+            *(self.nthreads, self.series, self.events, self.activities),
         )
         self._n_changes = 0
-        self._clock = clock
         self._epoch = Epoch("", 0, 0.0)
         self._n_before = 0
         self._next_task = 0
-        self._batch_time = self._batch_clock = 0.0
-        self._stopped_clock: float | None = None
 
     @property
     def version(self) -> int:
         """Moves with every change of any table."""
-        tables = (*self._live, *self._lasting)
+        tables = (*self._of_collector, *self._lasting)
         return self._n_changes + sum(int(table.version) for table in tables)
 
     @property
     def slots(self) -> SlotRows:
         """The rows of a task stream, as they are now."""
         return self._slots.rows
-
-    @property
-    def time(self) -> float:
-        """Estimate of the scheduler's clock now, 0 before the first batch.
-
-        It stands still while the feed is lost or closed: what ran then must not seem to go on.
-        """
-        if not self._epoch.name:
-            return 0.0
-        clock = self._clock() if self._stopped_clock is None else self._stopped_clock
-        return self._batch_time + max(clock - self._batch_clock, 0.0)
-
-    @property
-    def degraded(self) -> str:
-        """Why there is no data though the scheduler is there, '' when all is well."""
-        return self.feed_state.reason if self.feed_state.state == "degraded" else ""
-
-    def rest_at(self, time: float, reason: str) -> None:
-        """Have the clock stand still: nothing new comes."""
-        self._epoch = Epoch(reason, self._next_task, time)
-        self._batch_time, self._batch_clock, self._stopped_clock = time, 0.0, 0.0
-        self.feed_state = FeedStateView("closed", reason, time)
-
-    def set_feed_state(self, state: State, reason: str, since: float) -> None:
-        """Note whether new data comes."""
-        new = FeedStateView(state, reason, since)
-        if new == self.feed_state:
-            return
-        if self._epoch.name:
-            self.events.feed_changed(self.time, state, reason)
-        self.feed_state = new
-        self._n_changes += 1
-        if state not in ("lost", "closed"):
-            self._stopped_clock = None
-        elif self._stopped_clock is None:
-            self._stopped_clock = self._clock()
-        self.on_change()
 
     def apply(self, batch: Batch) -> None:
         """Take over a batch.
@@ -205,37 +154,19 @@ class Store:
             self.workers.update(workers)
             self.series.record(batch.time, self.workers)
         self._update_tables(batch)
-        self.on_change()
-
-    def answer(self, query: Query, answer: object) -> None:
-        """Take the cluster's answer to a question."""
-        self.queries.answered(query, answer, self.time)
-        self.on_change()
-
-    def fail(self, query: Query, error: str) -> None:
-        """Note in words for the user why a question was not answered."""
-        self.queries.failed(query, error)
-        self.on_change()
-
-    def job_done(self, job: Job[Any]) -> None:  # results of any type
-        """Note that a piece of work on answers is done."""
-        self.jobs.ended(job)
-        self._n_changes += 1
-        self.on_change()
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""
         is_same = self.scheduler is not None and self.scheduler.id == batch.scheduler.id
         if not is_same:
-            self.queries.clear()
             self._n_before = batch.left_out.get(BEFORE, 0)
-        elif batch.began > self._batch_time:
-            self.gaps.append((self._batch_time, batch.began))
-            self.events.extend([(self._batch_time, "not-recorded", {"until": batch.began})])
-        self.busy.begin(max(batch.began, self._batch_time if is_same else 0.0))
+        elif batch.began > self.until:
+            self.gaps.append((self.until, batch.began))
+            self.events.extend([(self.until, "not-recorded", {"until": batch.began})])
+        self.busy.begin(max(batch.began, self.until if is_same else 0.0))
         self._next_task = max(self._next_task, self._keys.stop)
-        self._epoch = Epoch(batch.epoch, self._next_task, self._batch_time if is_same else -inf)
-        for table in self._live:
+        self._epoch = Epoch(batch.epoch, self._next_task, self.until if is_same else -inf)
+        for table in self._of_collector:
             table.clear()
         self.activities.begin_anew()
 
@@ -248,10 +179,7 @@ class Store:
         for name in self.failed.keys() & self.extras.keys():
             self.extras[name].clear()
         self.cost_s = batch.cost_s
-        self._batch_time = batch.time
-        self._batch_clock = self._clock()
-        if self._stopped_clock is not None:
-            self._stopped_clock = self._batch_clock
+        self.until = batch.time
 
     def _join(self, batch: Batch, among: set[str] | None = None) -> None:
         """Give slots to the workers of a batch, to all or to some of them."""
@@ -278,7 +206,7 @@ class Store:
         self._epoch.actions_to = batch.actions_to
 
     def _log(self, rows: Columns) -> None:
-        """Log actions, in the store's numbers."""
+        """Log actions, in the history's numbers."""
         for name in ("worker", "prefix", "source", "type"):
             rows[name] = self._epoch.strings(rows[name])
         rows["task"] = rows["task"] + self._epoch.first_task

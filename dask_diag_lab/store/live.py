@@ -1,0 +1,131 @@
+"""The live session: what is only of now, beside the history of a scheduler."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dask_diag_lab.jobs import Job, Jobs
+from dask_diag_lab.schema import Batch
+from dask_diag_lab.store.history import History
+from dask_diag_lab.store.queries import Queries, Query
+
+State = Literal["connecting", "live", "degraded", "lost", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStateView:
+    """Whether new data comes, why not, and since when (seconds since the epoch)."""
+
+    state: State
+    reason: str
+    since: float
+
+
+class LiveSession:
+    """A history and how it goes on: what is only of now, which no recording has.
+
+    Parameters
+    ----------
+    history : History
+        A new one by default.
+    clock : callable
+        Monotonic seconds.
+
+    Attributes
+    ----------
+    feed_state : FeedStateView
+        Whether new data comes.
+    queries : Queries
+        Questions to the cluster and their answers.
+    jobs : Jobs
+        What is being worked out in another thread.
+    on_change : callable
+        Called when something was taken over or noted; for one listener.
+    """
+
+    def __init__(
+        self, history: History | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.history = history or History()
+        self.feed_state = FeedStateView("connecting", "", 0.0)
+        self.queries = Queries()
+        self.jobs = Jobs()
+        self.on_change: Callable[[], None] = lambda: None
+        self._clock = clock
+        self._batch_clock = 0.0
+        self._stopped_clock: float | None = None
+        self._scheduler_id = ""
+        self._n_changes = 0
+
+    @classmethod
+    def closed(cls, history: History, reason: str) -> LiveSession:
+        """Return that of a history to which nothing is added any more."""
+        live = cls(history, clock=lambda: 0.0)
+        live.feed_state = FeedStateView("closed", reason, history.until)
+        return live
+
+    @property
+    def version(self) -> int:
+        """Moves with every change, also of the history."""
+        return self._n_changes + self.history.version + self.queries.version
+
+    @property
+    def time(self) -> float:
+        """Estimate of the scheduler's clock now, 0 before the first batch.
+
+        It stands still while the feed is lost or closed: what ran then must not seem to go on.
+        """
+        if not self.history.until:
+            return 0.0
+        clock = self._clock() if self._stopped_clock is None else self._stopped_clock
+        return self.history.until + max(clock - self._batch_clock, 0.0)
+
+    @property
+    def degraded(self) -> str:
+        """Why there is no data though the scheduler is there, '' when all is well."""
+        return self.feed_state.reason if self.feed_state.state == "degraded" else ""
+
+    def set_feed_state(self, state: State, reason: str, since: float) -> None:
+        """Note whether new data comes."""
+        new = FeedStateView(state, reason, since)
+        if new == self.feed_state:
+            return
+        if self.history.until:
+            self.history.events.feed_changed(self.time, state, reason)
+        self.feed_state = new
+        self._n_changes += 1
+        if state not in ("lost", "closed"):
+            self._stopped_clock = None
+        elif self._stopped_clock is None:
+            self._stopped_clock = self._clock()
+        self.on_change()
+
+    def apply(self, batch: Batch) -> None:
+        """Have the history take over a batch; raises as `History.apply`."""
+        self.history.apply(batch)
+        if batch.scheduler.id != self._scheduler_id:
+            self.queries.clear()
+            self._scheduler_id = batch.scheduler.id
+        self._batch_clock = self._clock()
+        if self._stopped_clock is not None:
+            self._stopped_clock = self._batch_clock
+        self.on_change()
+
+    def answer(self, query: Query, answer: object) -> None:
+        """Take the cluster's answer to a question."""
+        self.queries.answered(query, answer, self.time)
+        self.on_change()
+
+    def fail(self, query: Query, error: str) -> None:
+        """Note in words for the user why a question was not answered."""
+        self.queries.failed(query, error)
+        self.on_change()
+
+    def job_done(self, job: Job[Any]) -> None:  # results of any type
+        """Note that a piece of work on answers is done."""
+        self.jobs.ended(job)
+        self._n_changes += 1
+        self.on_change()
