@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.simulator import BEGIN, PREFIXES, Simulation
 from dask_diag_lab.jobs import Job
-from dask_diag_lab.schema import EVENTS, EXTRAS, GROUPS, STATES, WORKERS, Batch, Change, Column
+from dask_diag_lab.schema import EVENTS, EXTRAS, GROUPS, STATES, WORKERS, Batch, Change, Field
 from dask_diag_lab.schema.columns import arrays, columns_of
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
@@ -183,7 +183,7 @@ def _extras(addresses: list[str], step: int) -> dict[str, Change]:
     return changes
 
 
-def _texts(column: Column, addresses: list[str]) -> list[Any]:
+def _texts(column: Field, addresses: list[str]) -> list[Any]:
     """Return the values of a column that are no numbers; [] for numbers."""
     if column.is_number and column.size == 1:
         return []

@@ -23,7 +23,7 @@ from dask_diag_lab.schema import (
     Kind,
     Outcome,
     SchedulerInfo,
-    Table,
+    TableSchema,
 )
 from dask_diag_lab.schema import (
     PREFIXES as PREFIX_TABLE,
@@ -214,7 +214,7 @@ class Simulation:
         time = self.stop if is_last else float(self._tasks["stop"][max(last - 1, 0)])
         is_dead = bool(np.any(self._tasks["outcome"][:last] == Outcome.KILLED))
         actions = {name: column[begin:end] for name, column in self.actions.items()}
-        rows: dict[Table, Any] = {  # columns differ in type
+        rows: dict[TableSchema, Any] = {  # columns differ in type
             RUNNING: self._running(last, time),
             PREFIX_TABLE: self._prefixes(last),
             WORKERS: self._workers(last, time, is_dead),

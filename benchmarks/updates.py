@@ -25,7 +25,7 @@ from dask_diag_lab.schema import (
     Change,
     GraphChange,
     SchedulerInfo,
-    Table,
+    TableSchema,
 )
 from dask_diag_lab.schema import PREFIXES as PREFIX_TABLE
 from dask_diag_lab.schema.columns import columns_of
@@ -128,7 +128,7 @@ def catalogue() -> list[Figure]:
     return figures
 
 
-def _rows(table: Table, rows: Sequence[Any]) -> dict[str, Any]:
+def _rows(table: TableSchema, rows: Sequence[Any]) -> dict[str, Any]:
     return {"tables": {table.name: Change(columns_of(table, rows))}}
 
 

@@ -86,12 +86,12 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
 
 async def _refuse_dashboard(address: str) -> None:
     """Raise a ValueError with the scheduler's address where a dashboard of Dask's answers."""
-    from dask_diag_lab.proxy.client import RefusedError
+    from dask_diag_lab.proxy.client import NotAllowedError
     from dask_diag_lab.proxy.policy import read_address
     from dask_diag_lab.proxy.stock import StockDashboard
 
     place = address.removeprefix("tcp://").removeprefix("tls://")
-    with suppress(RefusedError):  # it is no address of a web server
+    with suppress(NotAllowedError):  # it is no address of a web server
         given = read_address(place)
         dashboard = StockDashboard(given, [given.host])
         await dashboard.examine_once()
@@ -295,11 +295,13 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
     from dask_diag_lab.proxy.config import Settings
     from dask_diag_lab.proxy.dashboard import DiagnosticsDashboard
     from dask_diag_lab.proxy.records import RecordDiscovery
-    from dask_diag_lab.proxy.registry import Registry
+    from dask_diag_lab.proxy.registry import DashboardRegistry
     from dask_diag_lab.proxy.stock import AddressStore
 
     added = AddressStore(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
-    registry = Registry(RecordDiscovery(folders[0], logger, *folders[1:]), Settings(), added, dict)
+    registry = DashboardRegistry(
+        RecordDiscovery(folders[0], logger, *folders[1:]), Settings(), added, dict
+    )
     await registry.refresh_all()
     found = []
     for info in registry.listing.values():

@@ -132,9 +132,9 @@ class Diagnostics:
         RuntimeError
             These diagnostics are closed, or Bokeh is missing.
         """
-        from dask_diag_lab.capture.export import table
+        from dask_diag_lab.server.export import read_table
 
-        return self._call(table, self, plot, arguments)
+        return self._call(lambda: read_table(self.url, plot, arguments))
 
     def export(self, plot: str, path: str | os.PathLike[str], **arguments: str) -> Any:
         """Write what a plot shows to a file.
@@ -163,9 +163,9 @@ class Diagnostics:
         RuntimeError
             As of `table`.
         """
-        from dask_diag_lab.capture.export import export
+        from dask_diag_lab.server.export import download
 
-        return self._call(export, self, plot, path, arguments)
+        return self._call(lambda: download(self.url, plot, os.fspath(path), arguments))
 
     def save(self, path: str | os.PathLike[str]) -> Any:
         """Write all that is known of the cluster to a file, without what workers would have to say.
@@ -261,11 +261,11 @@ class Diagnostics:
         answer.set_exception(RuntimeError(self._why_closed))
         return answer
 
-    def _call(self, function: Callable[..., T], *given: Any) -> T | Coroutine[Any, Any, T]:
+    def _call(self, function: Callable[[], T]) -> T | Coroutine[Any, Any, T]:
         """Call what blocks; on the loop of an asynchronous client return a coroutine that does."""
         if any(client.asynchronous for client in self._living):
-            return asyncio.to_thread(function, *given)
-        return function(*given)
+            return asyncio.to_thread(function)
+        return function()
 
     # --- for `_Attachments`
 

@@ -116,7 +116,7 @@ class _Chunk:
         self.detail_bytes = 0
 
 
-class ActionLog:
+class ActionRecorder:
     """The newest actions, at most ``limit`` rows rounded up to whole chunks.
 
     Attributes

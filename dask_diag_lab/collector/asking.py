@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 from distributed.protocol.serialize import Serialize, Serialized
 
-from dask_diag_lab.collector.actions import ActionLog
+from dask_diag_lab.collector.actions import ActionRecorder
 from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text, plain
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _frames(value: Any) -> bytes:  # what a worker serialized, in this process o
     raise TypeError(f"its answer has a {type(value).__name__} in it")
 
 
-def task_handler(scheduler: Scheduler, log: ActionLog) -> Callable[..., dict[str, Any]]:
+def task_handler(scheduler: Scheduler, log: ActionRecorder) -> Callable[..., dict[str, Any]]:
     """Return the RPC handler that answers ``key``, a key as text, with ``{"task": …}``.
 
     None stands for a task that is not known; an error of its own comes as ``{"error": text}``.
@@ -138,7 +138,7 @@ def _find(scheduler: Scheduler, text: str) -> TaskState | None:
     return next((ts for key, ts in newest if key_text(key) == text), None)
 
 
-def _describe_task(scheduler: Scheduler, ts: TaskState, log: ActionLog) -> dict[str, Any]:
+def _describe_task(scheduler: Scheduler, ts: TaskState, log: ActionRecorder) -> dict[str, Any]:
     sets = {
         "dependencies": ts.dependencies,
         "dependents": ts.dependents,

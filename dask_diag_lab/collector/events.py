@@ -27,7 +27,7 @@ MAX_MERGED: Final = 1_000
 Event = tuple[float, str, tuple[tuple[str, Any], ...]]  # the details' values are msgpack scalars
 
 
-class EventLog:
+class EventRecorder:
     """Events by cursor."""
 
     def __init__(self, limit: int = EVENTS.max_rows) -> None:
@@ -88,7 +88,7 @@ def _scalar(value: object) -> object:
     return whole(value) if isinstance(value, int) else key_text(value)
 
 
-def recall(scheduler: Scheduler, events: EventLog) -> None:
+def recall(scheduler: Scheduler, events: EventRecorder) -> None:
     """Record when the workers and clients came that are there."""
     came: dict[str, tuple[float, str, dict[str, object]]] = {}
     for time, message in scheduler.get_events("all"):  # the last one counts

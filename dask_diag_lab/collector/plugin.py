@@ -28,17 +28,17 @@ from dask_diag_lab.collector.actions import (
     NEVER,
     OK,
     RETRIED,
-    ActionLog,
+    ActionRecorder,
     Clocks,
 )
 from dask_diag_lab.collector.asking import ask_handler, task_handler
-from dask_diag_lab.collector.events import Errors, EventLog, recall
+from dask_diag_lab.collector.events import Errors, EventRecorder, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.collector.wire import LARGEST, Answer, WholeTable, log_since, whole
-from dask_diag_lab.collector.workers import RunningTasks, WorkerLossTracker, WorkerTable
+from dask_diag_lab.collector.workers import RunningTasks, WorkerLossTracker, WorkerReader
 from dask_diag_lab.schema.tables import (
     EXTRA_NAMES,
     GRAPH,
@@ -155,8 +155,8 @@ class Collector(SchedulerPlugin):
     def _make_tables(self, scheduler: Scheduler) -> None:
         self._strings = Strings()
         clocks = Clocks()
-        self._log = ActionLog(self._strings, self._max_actions, clocks)
-        self._events = EventLog()
+        self._log = ActionRecorder(self._strings, self._max_actions, clocks)
+        self._events = EventRecorder()
         limit = dask.config.get("distributed.dashboard.graph-max-items", MAX_TASKS)
         self._graph = GraphLog(scheduler, min(int(limit or 0), MAX_TASKS))
         self._counts = counts = TaskTables(scheduler)
@@ -164,7 +164,7 @@ class Collector(SchedulerPlugin):
         self._errors = Errors(scheduler)
         self._extras = Extras(scheduler, counts, self._shuffles, self._errors.rows)
         self._losses = WorkerLossTracker(scheduler, self._log, self._events)
-        self._workers = WorkerTable(scheduler, clocks)
+        self._workers = WorkerReader(scheduler, clocks)
         self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings).rows)
         self._tables: dict[str, Callable[[int], Answer]] = {
             "running": self._running.since,

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from dask_diag_lab.collector.strings import key_text
-from dask_diag_lab.schema.tables import Column, Table
+from dask_diag_lab.schema.tables import Field, TableSchema
 
 Row = tuple[Any, ...]  # one cell for each column of a table: types differ
 Sent = dict[str, Any]  # wire form of `schema.Change`
@@ -31,7 +31,7 @@ LARGEST: Final = 2**63 - 1
 """What users say of the size of an object may be more than a column or a message has room for."""
 
 
-def _coerce(column: Column) -> Callable[[Any], Any]:
+def _coerce(column: Field) -> Callable[[Any], Any]:
     if column.dtype == "text":
         return key_text
     if column.size > 1 or not column.is_number:
@@ -56,7 +56,11 @@ def count_new(total: int, n_kept: int, cursor: int) -> tuple[int, int]:
 
 
 def log_since(
-    table: Table, total: int, kept: Collection[Any], cursor: int, rows: Callable[[Any], Any] = list
+    table: TableSchema,
+    total: int,
+    kept: Collection[Any],
+    cursor: int,
+    rows: Callable[[Any], Any] = list,
 ) -> Answer:
     """Return what is new in a log of ``total`` entries so far, of which the newest are ``kept``.
 
@@ -77,7 +81,7 @@ class WholeTable:
         Rows before the last ones that the declaration allows.
     """
 
-    def __init__(self, table: Table, fill: Callable[[], Iterable[Row]]) -> None:
+    def __init__(self, table: TableSchema, fill: Callable[[], Iterable[Row]]) -> None:
         self._table = table
         self._fill = fill
         self._rows: list[Row] | None = None
@@ -102,7 +106,7 @@ class WholeTable:
 class NamedRows:
     """Rows by name, in order of their last change; `version` counts the changes."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TableSchema) -> None:
         self.version = 0
         self._cells = [(attrgetter(column.source), _coerce(column)) for column in table.columns]
         self._rows: dict[Any, tuple[int, Row]] = {}  # names are text or numbers
@@ -116,7 +120,7 @@ class NamedRows:
         return name in self._rows
 
     def put(self, name: Any, facts: object) -> None:
-        """Set the row made of ``facts``, which have each `Column.source`; an equal one is kept."""
+        """Set the row made of ``facts``, which have each `Field.source`; an equal one is kept."""
         row = tuple(coerce(get(facts)) for get, coerce in self._cells)
         entry = self._rows.get(name)
         if entry is not None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from distributed.metrics import time as wall_clock
 
-from dask_diag_lab.collector.actions import KILLED, ActionLog, Clocks
-from dask_diag_lab.collector.events import EventLog
+from dask_diag_lab.collector.actions import KILLED, ActionRecorder, Clocks
+from dask_diag_lab.collector.events import EventRecorder
 from dask_diag_lab.collector.strings import Strings, cut, error_text, key_text, plain
 from dask_diag_lab.collector.wire import NamedRows, Row
 from dask_diag_lab.schema.tables import WORKERS
@@ -59,7 +59,7 @@ def process_of(address: str, host: str, pid: int, nanny: str | None) -> str:
     return f"{key_text(host)}/{pid}" if pid > 1 and not nanny else ""
 
 
-class WorkerTable(NamedRows):
+class WorkerReader(NamedRows):
     """All workers of one scheduler, by address; one that cannot be read stays as it was.
 
     Attributes
@@ -178,7 +178,7 @@ class WorkerLossTracker:
         nobody knows which ran, but for those that the last heartbeat named.
     """
 
-    def __init__(self, scheduler: Scheduler, log: ActionLog, events: EventLog) -> None:
+    def __init__(self, scheduler: Scheduler, log: ActionRecorder, events: EventRecorder) -> None:
         self._scheduler = scheduler
         self._log = log
         self._events = events

@@ -53,7 +53,7 @@ TakeHead = Callable[[int, HTTPHeaders], None]
 TakeChunk = Callable[[bytes], Awaitable[None]]
 
 
-class RefusedError(Exception):
+class NotAllowedError(Exception):
     """Something that a user asks for and does not get; the text is for the user."""
 
     def __init__(self, message: str, status: int = 403) -> None:
@@ -163,7 +163,7 @@ class Exchange(HTTPMessageDelegate):
         Seconds to wait for the first byte and for each next one.
     on_head : callable
         Takes the status code and the headers, before any part of the body; may raise
-        `RefusedError`, which ends the exchange.
+        `NotAllowedError`, which ends the exchange.
     on_chunk : callable
         Takes a part of the body; the next one is not read before that is done. May raise
         tornado's StreamClosedError when the reader is gone.
@@ -171,7 +171,7 @@ class Exchange(HTTPMessageDelegate):
 
     _stream: IOStream | None = None
     _is_connected = False
-    _refusal: RefusedError | None = None
+    _refusal: NotAllowedError | None = None
     _is_whole = False
 
     def __init__(
@@ -234,7 +234,7 @@ class Exchange(HTTPMessageDelegate):
         if isinstance(start_line, ResponseStartLine) and start_line.code >= 200:
             try:
                 self._on_head(start_line.code, headers)
-            except RefusedError as error:
+            except NotAllowedError as error:
                 self._refusal = error
                 self.close()
 

@@ -17,7 +17,7 @@ from dask_diag_lab.proxy.messages import (
     Kind,
     MessageError,
     PlotList,
-    SchedulerInfo,
+    SchedulerMessage,
     State,
     Summary,
     check,
@@ -70,7 +70,12 @@ class Dashboard(ABC):
     advice: ClassVar[str]
 
     def __init__(
-        self, address: Address, dashboard_id: str, name: str, kind: Kind, scheduler: SchedulerInfo
+        self,
+        address: Address,
+        dashboard_id: str,
+        name: str,
+        kind: Kind,
+        scheduler: SchedulerMessage,
     ) -> None:
         self.address = address
         self.id, self.name, self.kind = dashboard_id, name, kind
@@ -164,7 +169,7 @@ class DiagnosticsDashboard(Dashboard):
         record = self.record = announcement.record
         address = loopback_address(record["url"])
         # Without the link: the browser gets no address.
-        scheduler = check(record["scheduler"], SchedulerInfo)
+        scheduler = check(record["scheduler"], SchedulerMessage)
         super().__init__(address, record["id"], record["name"], "diagnostics", scheduler)
         self.info["kernel_id"], self.info["started"] = record["kernel_id"], record["started"]
         if "cell" in record:

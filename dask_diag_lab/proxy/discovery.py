@@ -18,7 +18,7 @@ from typing import Final
 
 from dask_diag_lab.proxy.client import UpstreamTimeoutError
 from dask_diag_lab.proxy.config import Settings
-from dask_diag_lab.proxy.messages import RuntimeRecord, SchedulerInfo
+from dask_diag_lab.proxy.messages import RuntimeRecord, SchedulerMessage
 from dask_diag_lab.proxy.sockets import (
     USER_ID,
     Listener,
@@ -66,7 +66,7 @@ class SocketDiscovery:
         on_found: Callable[[], None],
     ) -> None:
         self.found: dict[Listener, StockDashboard] = {}
-        self.named: dict[Listener, SchedulerInfo] = {}
+        self.named: dict[Listener, SchedulerMessage] = {}
         self._settings, self._kernels, self._on_found = settings, kernels, on_found
         self._seen_s: dict[Listener, float] = {}  # when each was first there
         self._owners: dict[Listener, Owner | None] = {}  # None where it is not to be asked
@@ -127,7 +127,7 @@ class SocketDiscovery:
             for (held_port, pid), one in held.items():
                 is_inside = (port, pid) in held if port else pid == record["pid"]
                 if held_port == link_port and is_inside:
-                    info = SchedulerInfo(id=scheduler["id"], address=scheduler["address"])
+                    info = SchedulerMessage(id=scheduler["id"], address=scheduler["address"])
                     self.named.setdefault(one, info)
 
     def _begin(self, record_pids: Collection[int]) -> None:

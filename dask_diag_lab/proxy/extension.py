@@ -15,7 +15,7 @@ from dask_diag_lab.proxy.handlers import (
     EventsHandler,
 )
 from dask_diag_lab.proxy.records import RecordDiscovery
-from dask_diag_lab.proxy.registry import Registry
+from dask_diag_lab.proxy.registry import DashboardRegistry
 from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler
 from dask_diag_lab.proxy.stock import AddressStore
 
@@ -36,13 +36,13 @@ class DaskDiagLab(Settings, ExtensionApp):
     """Live diagnostics for Dask: finds the user's clusters and relays their plots."""
 
     name = "dask_diag_lab"
-    registry: Registry
+    registry: DashboardRegistry
 
     def initialize_handlers(self) -> None:
         """Make the parts and add the routes."""
         records = RecordDiscovery(Path(jupyter_runtime_dir()), self.log)
         added = AddressStore(Path(jupyter_data_dir()) / "dask-diag-lab" / "dashboards.json")
-        self.registry = Registry(records, self, added, self._kernels)
+        self.registry = DashboardRegistry(records, self, added, self._kernels)
         shared: dict[str, Any] = {"registry": self.registry}  # Any: jupyter_server's own type
         self.handlers.extend((pattern, handler, shared) for pattern, handler in ROUTES)
 

@@ -14,9 +14,9 @@ from jupyter_server.base.handlers import JupyterHandler
 from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from dask_diag_lab.proxy.client import RefusedError
+from dask_diag_lab.proxy.client import NotAllowedError
 from dask_diag_lab.proxy.messages import NewDashboard, check
-from dask_diag_lab.proxy.registry import Registry
+from dask_diag_lab.proxy.registry import DashboardRegistry
 
 # What Jupyter's authorizers are asked for; actions are read, write and execute (relay).
 AUTH_RESOURCE: Final = "dask-diag-lab"
@@ -40,7 +40,7 @@ class BaseHandler(JupyterHandler):
     auth_resource = AUTH_RESOURCE
     _track_activity = False
 
-    def initialize(self, registry: Registry) -> None:
+    def initialize(self, registry: DashboardRegistry) -> None:
         """Take the registry from the route."""
         self.registry = registry
 
@@ -109,7 +109,7 @@ class DashboardsHandler(BaseHandler):
         try:
             url = check(json.loads(self.request.body), NewDashboard)["url"]
             info, is_new = await self.registry.add(url)
-        except RefusedError as error:
+        except NotAllowedError as error:
             self.refuse(error.status, str(error))
         except (ValueError, RecursionError):
             self.refuse(400, 'Send JSON like {"url": "http://127.0.0.1:8787"}.')

@@ -34,14 +34,14 @@ MAX_TEXT: Final = 1000
 MAX_ROWS: Final = 500
 
 
-class SchedulerInfo(TypedDict):
+class SchedulerMessage(TypedDict):
     """The scheduler behind a dashboard; both empty where they are unknown."""
 
     id: str
     address: str
 
 
-class RecordedScheduler(SchedulerInfo):
+class RecordedScheduler(SchedulerMessage):
     """The scheduler in a runtime record, with the link of Dask's own dashboard, '' for none."""
 
     dashboard: str
@@ -120,7 +120,7 @@ class DashboardInfo(TypedDict):
     name: str
     kind: Kind
     kernel_id: str | None
-    scheduler: SchedulerInfo
+    scheduler: SchedulerMessage
     started: float | None
     state: State
     reason: str | None
@@ -217,7 +217,7 @@ class StockCounts(TypedDict):
     processing: int
 
 
-class StockIdentity(SchedulerInfo):
+class StockIdentity(SchedulerMessage):
     """Answer of a stock dashboard's ``/json/identity.json``; in bytes, of all workers together."""
 
     total_memory: NotRequired[int]

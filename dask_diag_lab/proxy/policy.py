@@ -14,7 +14,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from dask_diag_lab.proxy.client import Address, RefusedError
+from dask_diag_lab.proxy.client import Address, NotAllowedError
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -61,14 +61,14 @@ def read_address(url: str) -> Address:
 
     Raises
     ------
-    RefusedError
+    NotAllowedError
         When it is not a plain http or https URL.
     """
     if comm := re.match(r"(?:tcp|tls|wss?|ucx)://([^/:]*)", url.strip(), re.IGNORECASE):
-        raise RefusedError(A_SCHEDULER.format(host=comm[1]))
+        raise NotAllowedError(A_SCHEDULER.format(host=comm[1]))
     match = _URL.fullmatch(url.strip())
     if match is None or int(match[3] or 0) > 65535:
-        raise RefusedError(NO_ADDRESS)
+        raise NotAllowedError(NO_ADDRESS)
     is_tls = (match[1] or "").lower() == "https"
     host, port = match[2].strip("[]").lower(), int(match[3] or (443 if is_tls else 80))
     return Address("https" if is_tls else "http", host, port, prefix=match[4])
@@ -79,11 +79,11 @@ async def resolve(address: Address, allowed_hosts: Sequence[str]) -> list[Addres
 
     Raises
     ------
-    RefusedError
+    NotAllowedError
         When its name does not resolve, or not only to allowed addresses.
     """
     host = address.host
-    refusal = RefusedError(
+    refusal = NotAllowedError(
         f"This Jupyter server does not open dashboards on {host}. Its administrator can allow "
         "the host with c.DaskDiagLab.allowed_hosts in jupyter_server_config.py."
     )
@@ -96,7 +96,9 @@ async def resolve(address: Address, allowed_hosts: Sequence[str]) -> list[Addres
             loop = asyncio.get_running_loop()
             found = await loop.getaddrinfo(host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):  # a timeout is an OSError
-        raise RefusedError(f"The name {host} cannot be resolved by the Jupyter server.") from None
+        raise NotAllowedError(
+            f"The name {host} cannot be resolved by the Jupyter server."
+        ) from None
     ips = list(dict.fromkeys(_plain(str(sockaddr[0])) for *_, sockaddr in found))
     if not ips or not all(is_allowed(host, ip, allowed_hosts) for ip in ips):
         raise refusal

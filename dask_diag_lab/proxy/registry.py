@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import inf
 from typing import Any, Final
 
-from dask_diag_lab.proxy.client import RefusedError
+from dask_diag_lab.proxy.client import NotAllowedError
 from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
 from dask_diag_lab.proxy.discovery import SocketDiscovery
@@ -83,7 +83,7 @@ def listing_of(ours: Iterable[DiagnosticsDashboard], stocks: Iterable[StockDashb
     return listing
 
 
-class Registry:
+class DashboardRegistry:
     """All dashboards of this user that this Jupyter server may show.
 
     Parameters
@@ -128,7 +128,7 @@ class Registry:
         """Take a dashboard that was named beforehand, by the administrator or by the user."""
         try:
             dashboard = self._stock(url, is_configured=not is_added)
-        except RefusedError as error:
+        except NotAllowedError as error:
             LOG.warning("Ignoring an address in %s: %s", source, error)
             return
         dashboard = self._stocks.setdefault(dashboard.id, dashboard)
@@ -184,20 +184,20 @@ class Registry:
 
         Raises
         ------
-        RefusedError
+        NotAllowedError
             When relaying is switched off; with status 404 when there is no such dashboard, or what
             listens at its address is not what it was.
         """
         if not self.settings.relay:
-            raise RefusedError("Showing plots is switched off on this Jupyter server.")
+            raise NotAllowedError("Showing plots is switched off on this Jupyter server.")
         if not self.is_watching or dashboard_id not in self._dashboards:
             await self._scan()
         if (dashboard := self._dashboards.get(dashboard_id)) is None:
-            raise RefusedError(NO_DASHBOARD, 404)
+            raise NotAllowedError(NO_DASHBOARD, 404)
         try:
             await dashboard.verify()
         except ProcessError as error:
-            raise RefusedError(dashboard.failure(error), 404) from None
+            raise NotAllowedError(dashboard.failure(error), 404) from None
         return dashboard
 
     async def add(self, url: str) -> tuple[DashboardInfo, bool]:
@@ -205,17 +205,17 @@ class Registry:
 
         Raises
         ------
-        RefusedError
+        NotAllowedError
             With status 403 when the address is malformed or not allowed, with 502 when what is
             there is no Dask dashboard or not this user's.
         """
         if not self.settings.relay:
-            raise RefusedError("Adding dashboards is switched off on this Jupyter server.")
+            raise NotAllowedError("Adding dashboards is switched off on this Jupyter server.")
         dashboard = self._stock(url, is_configured=False)
         dashboard = self._stocks.get(dashboard.id, dashboard)
         await dashboard.examine()
         if dashboard.info["state"] != "live":
-            raise RefusedError(dashboard.info["reason"] or "", dashboard.status)
+            raise NotAllowedError(dashboard.info["reason"] or "", dashboard.status)
         dashboard = self._known(dashboard)  # found by itself, or by another name
         is_new, dashboard.is_added = not dashboard.is_added, True
         if is_new:

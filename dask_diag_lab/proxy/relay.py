@@ -32,7 +32,7 @@ from tornado.websocket import (
 from dask_diag_lab.proxy.client import (
     Address,
     Exchange,
-    RefusedError,
+    NotAllowedError,
     UpstreamError,
     UpstreamTimeoutError,
 )
@@ -99,15 +99,15 @@ def check_path(kind: Kind, path: str) -> None:
 
     Raises
     ------
-    RefusedError
+    NotAllowedError
         For parent folders, also encoded ones, backslashes, control characters and the like, and
         for places of a stock dashboard that are not its own pages.
     """
     plain = unquote(path)
     if not is_plain(path):
-        raise RefusedError("This address cannot be relayed.", 400)
+        raise NotAllowedError("This address cannot be relayed.", 400)
     if kind == "stock" and not _STOCK_PAGE.fullmatch(plain.partition("/")[0]):
-        raise RefusedError("This part of a stock dashboard is not relayed.")
+        raise NotAllowedError("This part of a stock dashboard is not relayed.")
 
 
 def is_plain(path: str) -> bool:
@@ -200,7 +200,7 @@ async def open_socket(
 
     Raises
     ------
-    RefusedError
+    NotAllowedError
         When it does not open.
     """
     try:
@@ -226,7 +226,7 @@ async def open_socket(
             raise
     except (HTTPClientError, WebSocketError, UpstreamError, OSError):
         dashboard.is_suspect = True
-        raise RefusedError(f"{dashboard.name} does not open this plot.", 502) from None
+        raise NotAllowedError(f"{dashboard.name} does not open this plot.", 502) from None
     try:
         yield socket
     finally:
@@ -275,7 +275,7 @@ class RelayHandler(BaseWebSocketHandler):
                 self._redirect_to_frame(dashboard, path)
             else:
                 await self._relay(method)
-        except RefusedError as error:
+        except NotAllowedError as error:
             self.refuse(error.status, str(error))
 
     @property
@@ -312,7 +312,7 @@ class RelayHandler(BaseWebSocketHandler):
             self.clear()
             dashboard.is_suspect = True
             status = 504 if isinstance(error, UpstreamTimeoutError) else 502
-            raise RefusedError(dashboard.failure(error), status) from None
+            raise NotAllowedError(dashboard.failure(error), status) from None
         with contextlib.suppress(StreamClosedError):  # a browser that has it all may leave
             await self.finish(self._held or None)  # a 304 has no body
 
@@ -321,12 +321,12 @@ class RelayHandler(BaseWebSocketHandler):
         is_ours = dashboard.kind == "diagnostics"
         if is_ours and code in (401, 403):
             reason = f"The diagnostics of {dashboard.name} refused the request. Restart the kernel."
-            raise RefusedError(reason, 502)
+            raise NotAllowedError(reason, 502)
         headers = answer_headers(dashboard.kind, answered, self._nonce)
         if location := answered.get("Location"):
             place = relayed_location(dashboard.address, self._target, location, self._place[0])
             if place is None:
-                raise RefusedError(f"{dashboard.name} redirects to another place.", 502)
+                raise NotAllowedError(f"{dashboard.name} redirects to another place.", 502)
             headers["Location"] = place
         self.set_status(code)
         for name, value in headers.items():
@@ -364,7 +364,7 @@ class RelayHandler(BaseWebSocketHandler):
         is_ours = self._dashboard.kind == "diagnostics"
         is_live = path == "stream" if is_ours else path.endswith("/ws") or path == "eventstream"
         if not is_live:
-            raise RefusedError("There is no live plot at this address.")
+            raise NotAllowedError("There is no live plot at this address.")
         offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
         protocols = [name.strip() for name in offered if name.strip()]
         timeout_s = self.registry.settings.answer_timeout_s

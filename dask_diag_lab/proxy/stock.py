@@ -25,7 +25,7 @@ import psutil
 
 from dask_diag_lab.proxy.client import (
     Address,
-    RefusedError,
+    NotAllowedError,
     UpstreamError,
     UpstreamTimeoutError,
 )
@@ -35,7 +35,7 @@ from dask_diag_lab.proxy.messages import (
     KeptAddresses,
     MessageError,
     PlotInfo,
-    SchedulerInfo,
+    SchedulerMessage,
     StockCounts,
     StockIdentity,
     Summary,
@@ -111,7 +111,7 @@ class StockDashboard(Dashboard):
         Whether the administrator has named it, or the user.
     status : int
         Of an answer that refuses it, when it cannot be added.
-    named : SchedulerInfo or None
+    named : SchedulerMessage or None
         Its scheduler, where a kernel's record names this as the dashboard of that: the kernel tells
         of that scheduler.
     """
@@ -124,7 +124,7 @@ class StockDashboard(Dashboard):
     is_configured = False
     is_added = False
     status = 502
-    named: SchedulerInfo | None = None
+    named: SchedulerMessage | None = None
 
     def __init__(
         self, given: Address, allowed_hosts: Sequence[str], place: Place | None = None
@@ -132,7 +132,7 @@ class StockDashboard(Dashboard):
         self.given, self._allowed_hosts = given, allowed_hosts
         # Always the same for the same address, so that adding twice is adding once.
         digest = hashlib.sha256(given.url.encode()).hexdigest()
-        name, unknown = f"{given.netloc}{given.prefix}", SchedulerInfo(id="", address="")
+        name, unknown = f"{given.netloc}{given.prefix}", SchedulerMessage(id="", address="")
         super().__init__(given, f"stock-{digest[:16]}", name, "stock", unknown)
         self._counts_due_s = 0.0
         self._idle_since_s = inf
@@ -158,7 +158,7 @@ class StockDashboard(Dashboard):
         self.place = self.named = None
         self.info = {**self.info, "kernel_id": None, "name": self.name, "summary": None}
 
-    def set_scheduler(self, named: SchedulerInfo | None) -> None:
+    def set_scheduler(self, named: SchedulerMessage | None) -> None:
         """Take the scheduler of which a record says that this is the dashboard, if any does."""
         self.named = named
         if named is not None:
@@ -198,7 +198,7 @@ class StockDashboard(Dashboard):
     async def _examine_each(self) -> None:
         try:
             addresses = await resolve(self.given, self._allowed_hosts)
-        except RefusedError as error:
+        except NotAllowedError as error:
             self.status = error.status
             self.set_state("unreachable", str(error))
             return
@@ -284,7 +284,7 @@ class StockDashboard(Dashboard):
         if is_safe and size != self._identified:
             identity = check(await self._get(IDENTITY), StockIdentity)
             self._memory_limit, self._identified = identity.get("total_memory"), size
-            scheduler = SchedulerInfo(id=identity["id"], address=identity["address"])
+            scheduler = SchedulerMessage(id=identity["id"], address=identity["address"])
             self.info = {**self.info, "scheduler": scheduler}
         summary = Summary(workers=workers, threads=counts["cores"])
         if self._memory_limit is not None and size == self._identified:
@@ -298,7 +298,7 @@ class StockDashboard(Dashboard):
             return False
         try:
             place = read_address(urljoin(f"{address.origin}/", await self._place_of_root()))
-        except (ValueError, RefusedError):
+        except (ValueError, NotAllowedError):
             return False
         if (place.scheme, place.netloc) != (address.scheme, address.netloc) or not place.prefix:
             return False

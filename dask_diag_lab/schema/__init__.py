@@ -26,10 +26,10 @@ from dask_diag_lab.schema.tables import (
     TABLES,
     THRESHOLDS,
     WORKERS,
-    Column,
+    Field,
     Kind,
     Outcome,
-    Table,
+    TableSchema,
 )
 
 __all__ = [
@@ -53,10 +53,10 @@ __all__ = [
     "WORKERS",
     "Batch",
     "Change",
-    "Column",
+    "Field",
     "GraphChange",
     "Kind",
     "Outcome",
     "SchedulerInfo",
-    "Table",
+    "TableSchema",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Rows of one table: those that changed, those that are new, or all; see `Table.sent`.
+    """Rows of one table: those that changed, those that are new, or all; see `TableSchema.sent`.
 
     Attributes
     ----------

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema.tables import Column, Table
+from dask_diag_lab.schema.tables import Field, TableSchema
 
 Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 
@@ -36,14 +36,14 @@ def wire_error(field: str, wanted: str, value: object) -> WireError:
 
 
 def arrays(
-    table: Table, columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]]
+    table: TableSchema, columns: Mapping[str, Sequence[Any] | npt.NDArray[Any]]
 ) -> dict[str, npt.NDArray[Any]]:
     """Return columns as arrays of the declared dtypes; those that are so already as they are."""
     return {column.name: _array(column, columns[column.name]) for column in table.columns}
 
 
 def columns_of(
-    table: Table, rows: Iterable[Mapping[str, Any] | Sequence[Any]]
+    table: TableSchema, rows: Iterable[Mapping[str, Any] | Sequence[Any]]
 ) -> dict[str, npt.NDArray[Any]]:
     """Return rows, each a mapping by column names or a sequence in their order, as columns."""
     names = [column.name for column in table.columns]
@@ -51,12 +51,12 @@ def columns_of(
     return arrays(table, {name: [row[i] for row in tuples] for i, name in enumerate(names)})
 
 
-def empty(table: Table) -> dict[str, npt.NDArray[Any]]:
+def empty(table: TableSchema) -> dict[str, npt.NDArray[Any]]:
     """Return the columns of a table without rows."""
     return columns_of(table, ())
 
 
-def default_row(table: Table) -> dict[str, Any]:
+def default_row(table: TableSchema) -> dict[str, Any]:
     """Return a row of a table in which all is zero or empty."""
     row: dict[str, Any] = {}
     for column in table.columns:
@@ -65,7 +65,7 @@ def default_row(table: Table) -> dict[str, Any]:
     return row
 
 
-def decoded(table: Table, rows: object) -> dict[str, npt.NDArray[Any]]:
+def decoded(table: TableSchema, rows: object) -> dict[str, npt.NDArray[Any]]:
     """Return rows of a table, as a collector sends them, as columns.
 
     Raises
@@ -99,7 +99,7 @@ def decoded(table: Table, rows: object) -> dict[str, npt.NDArray[Any]]:
     return columns
 
 
-def _array(column: Column, values: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _array(column: Field, values: Sequence[Any] | npt.NDArray[Any]) -> npt.NDArray[Any]:
     if column.is_number:
         array = np.asarray(values, dtype=column.dtype)
         return array.reshape(-1, column.size) if column.size > 1 else array
@@ -110,7 +110,7 @@ def _array(column: Column, values: Sequence[Any] | npt.NDArray[Any]) -> npt.NDAr
     return np.fromiter(cells, dtype=object, count=len(values))
 
 
-def _objects(column: Column, values: Sequence[Any], field: str) -> npt.NDArray[Any]:
+def _objects(column: Field, values: Sequence[Any], field: str) -> npt.NDArray[Any]:
     check = _CHECKS[column.dtype]
     for cell in values:
         if not check(cell):

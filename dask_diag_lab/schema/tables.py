@@ -50,7 +50,7 @@ class Outcome(IntEnum):
     """Not ended yet: only in the running table, never in the action log."""
 
 
-class Column(NamedTuple):
+class Field(NamedTuple):
     """One column of a table.
 
     Attributes
@@ -82,7 +82,7 @@ class Column(NamedTuple):
         return self.dtype[0] in "<?"
 
 
-class Table(NamedTuple):
+class TableSchema(NamedTuple):
     """A table and how it is sent.
 
     Attributes
@@ -95,7 +95,7 @@ class Table(NamedTuple):
         Rows kept at most, in the collector and in the history; 0: the collector has its own bound.
     doc : str
         What a row is, and the attribute of `distributed` it comes from.
-    columns : tuple of Column
+    columns : tuple of Field
         Rows of ``"changes"`` are found by the first one.
     """
 
@@ -103,11 +103,11 @@ class Table(NamedTuple):
     sent: str
     max_rows: int
     doc: str
-    columns: tuple[Column, ...]
+    columns: tuple[Field, ...]
 
 
-def _table(name: str, sent: str, max_rows: int, doc: str, *columns: Column) -> Table:
-    return Table(name, sent, max_rows, doc, columns)
+def _table(name: str, sent: str, max_rows: int, doc: str, *columns: Field) -> TableSchema:
+    return TableSchema(name, sent, max_rows, doc, columns)
 
 
 _TO_START: Final = (
@@ -119,21 +119,21 @@ ACTIONS: Final = _table(
     "log",
     0,
     "What worker threads did, task by task",
-    Column("start", "<f8", "s", "Begin, seconds since the epoch on the scheduler's clock"),
-    Column("stop", "<f8", "s", "End, same clock"),
-    Column("kind", "<u1", "", "A `Kind`"),
-    Column("outcome", "<u1", "", "An `Outcome`"),
-    Column("worker", "<u4", "", "String id of the worker's address"),
-    Column("thread", "<u8", "", "Thread identifier on that worker; 0 where none is given"),
-    Column("source", "<u4", "", "String id of the peer a transfer came from; 0 elsewhere"),
-    Column("prefix", "<u4", "", "String id of the task's prefix"),
-    Column("type", "<u4", "", "String id of the result's type and its pickled class; 0: none"),
-    Column("report_delay", "<f4", "s", "From ``stop`` to the worker's report; NaN: unknown"),
+    Field("start", "<f8", "s", "Begin, seconds since the epoch on the scheduler's clock"),
+    Field("stop", "<f8", "s", "End, same clock"),
+    Field("kind", "<u1", "", "A `Kind`"),
+    Field("outcome", "<u1", "", "An `Outcome`"),
+    Field("worker", "<u4", "", "String id of the worker's address"),
+    Field("thread", "<u8", "", "Thread identifier on that worker; 0 where none is given"),
+    Field("source", "<u4", "", "String id of the peer a transfer came from; 0 elsewhere"),
+    Field("prefix", "<u4", "", "String id of the task's prefix"),
+    Field("type", "<u4", "", "String id of the result's type and its pickled class; 0: none"),
+    Field("report_delay", "<f4", "s", "From ``stop`` to the worker's report; NaN: unknown"),
     # A million tasks wait long or briefly: single precision knows either to a millionth.
-    Column("ready", "<f4", "s", f"From when its task waited for no other one {_TO_START}"),
-    Column("assigned", "<f4", "s", f"From when it was given to a worker {_TO_START}"),
-    Column("task", "<i8", "", "Ordinal of the task since the collector started"),
-    Column("nbytes", "<i8", "B", "Size of the task's result; -1 where there is none"),
+    Field("ready", "<f4", "s", f"From when its task waited for no other one {_TO_START}"),
+    Field("assigned", "<f4", "s", f"From when it was given to a worker {_TO_START}"),
+    Field("task", "<i8", "", "Ordinal of the task since the collector started"),
+    Field("nbytes", "<i8", "B", "Size of the task's result; -1 where there is none"),
 )
 
 RUNNING: Final = _table(
@@ -141,13 +141,13 @@ RUNNING: Final = _table(
     "whole",
     20_000,
     "Tasks that run now: `WorkerState.executing`",
-    Column("key", "text", "", "The task's key"),
-    Column("worker", "<u4", "", "String id of the worker's address"),
-    Column("prefix", "<u4", "", "String id of the task's prefix"),
-    Column("start", "<f8", "s", "Begin, from the heartbeat that named it first"),
+    Field("key", "text", "", "The task's key"),
+    Field("worker", "<u4", "", "String id of the worker's address"),
+    Field("prefix", "<u4", "", "String id of the task's prefix"),
+    Field("start", "<f8", "s", "Begin, from the heartbeat that named it first"),
 )
 
-_STATES: Final = Column(
+_STATES: Final = Field(
     "states",
     "<i8",
     "",
@@ -156,17 +156,17 @@ _STATES: Final = Column(
     "states",
     len(STATES),
 )
-_NBYTES: Final = Column("nbytes", "<i8", "B", "In memory now, replicas not counted", "nbytes")
+_NBYTES: Final = Field("nbytes", "<i8", "B", "In memory now, replicas not counted", "nbytes")
 
 PREFIXES: Final = _table(
     "prefixes",
     "changes",
     5_000,
     "`scheduler.task_prefixes`; those beyond the bound are one row called (other)",
-    Column("name", "text", source="name"),
+    Field("name", "text", source="name"),
     _STATES,
     _NBYTES,
-    Column("duration", "<f8", "s", "`TaskPrefix.duration_average`; NaN while unknown", "duration"),
+    Field("duration", "<f8", "s", "`TaskPrefix.duration_average`; NaN while unknown", "duration"),
 )
 
 GROUPS: Final = _table(
@@ -174,15 +174,15 @@ GROUPS: Final = _table(
     "changes",
     5_000,
     "`scheduler.task_groups`, and those that ended; of too many the first that ended go",
-    Column("name", "text", source="name"),
-    Column("prefix", "text", source="prefix"),
+    Field("name", "text", source="name"),
+    Field("prefix", "text", source="prefix"),
     _STATES,
     _NBYTES,
-    Column("duration", "<f8", "s", "Sum, also of earlier groups of its name", "duration"),
-    Column("start", "<f8", "s", "First start; NaN before", "start"),
-    Column("stop", "<f8", "s", "Last stop; NaN before", "stop"),
-    Column("dependencies", "texts", "", "Names of the groups it depends on", "dependencies"),
-    Column("is_ended", "?", "", "The scheduler dropped it, with its last task", "is_ended"),
+    Field("duration", "<f8", "s", "Sum, also of earlier groups of its name", "duration"),
+    Field("start", "<f8", "s", "First start; NaN before", "start"),
+    Field("stop", "<f8", "s", "Last stop; NaN before", "stop"),
+    Field("dependencies", "texts", "", "Names of the groups it depends on", "dependencies"),
+    Field("is_ended", "?", "", "The scheduler dropped it, with its last task", "is_ended"),
 )
 
 WORKERS: Final = _table(
@@ -190,30 +190,30 @@ WORKERS: Final = _table(
     "changes",
     0,
     "`WorkerState`, which is `state` here, and what is worked out from it",
-    Column("address", "text", source="state.address"),
-    Column("name", "text", source="state.name"),
-    Column("host", "text", source="state.host"),
-    Column("process", "text", "", "Equal for workers in one process; '' for one alone", "process"),
-    Column("nthreads", "<i8", source="state.nthreads"),
-    Column("memory_limit", "<i8", "B", "0: no limit", "state.memory_limit"),
-    Column("status", "text", "", "running, paused, …", "state.status.name"),
-    Column("last_seen", "<f8", "s", "The last heartbeat, scheduler's clock", "state.last_seen"),
-    Column("cpu", "<f8", "%", "Of one core, so up to 100 times nthreads", "cpu"),
-    Column("memory", "<i8", "B", "Resident set size", "memory.process"),
-    Column("managed", "<i8", "B", "Results in memory (not spilled)", "memory.managed"),
-    Column("unmanaged_old", "<i8", "B", source="memory.unmanaged_old"),
-    Column("unmanaged_recent", "<i8", "B", source="memory.unmanaged_recent"),
-    Column("spilled", "<i8", "B", "On disk, as compressed", "memory.spilled"),
-    Column("spilled_memory", "<i8", "B", "The same before compression", "spilled_memory"),
-    Column("processing", "<i8", "", "Running or queued there", "n_processing"),
-    Column("executing", "<i8", "", "Of the last heartbeat", "n_executing"),
-    Column("in_memory", "<i8", "", "Results it holds, copies and spilled ones too", "n_in_memory"),
-    Column("occupancy", "<f8", "s", "Expected seconds of its work", "occupancy"),
-    Column("is_idle", "?", "", "In `scheduler.idle`", "is_idle"),
-    Column("is_saturated", "?", "", "In `scheduler.saturated`", "is_saturated"),
-    Column("incoming_bytes", "<i8", "B", "In flight", "incoming_bytes"),
-    Column("outgoing_bytes", "<i8", "B", "In flight", "outgoing_bytes"),
-    Column("metrics", "pairs", "", "Every other heartbeat metric, custom ones too", "metrics"),
+    Field("address", "text", source="state.address"),
+    Field("name", "text", source="state.name"),
+    Field("host", "text", source="state.host"),
+    Field("process", "text", "", "Equal for workers in one process; '' for one alone", "process"),
+    Field("nthreads", "<i8", source="state.nthreads"),
+    Field("memory_limit", "<i8", "B", "0: no limit", "state.memory_limit"),
+    Field("status", "text", "", "running, paused, …", "state.status.name"),
+    Field("last_seen", "<f8", "s", "The last heartbeat, scheduler's clock", "state.last_seen"),
+    Field("cpu", "<f8", "%", "Of one core, so up to 100 times nthreads", "cpu"),
+    Field("memory", "<i8", "B", "Resident set size", "memory.process"),
+    Field("managed", "<i8", "B", "Results in memory (not spilled)", "memory.managed"),
+    Field("unmanaged_old", "<i8", "B", source="memory.unmanaged_old"),
+    Field("unmanaged_recent", "<i8", "B", source="memory.unmanaged_recent"),
+    Field("spilled", "<i8", "B", "On disk, as compressed", "memory.spilled"),
+    Field("spilled_memory", "<i8", "B", "The same before compression", "spilled_memory"),
+    Field("processing", "<i8", "", "Running or queued there", "n_processing"),
+    Field("executing", "<i8", "", "Of the last heartbeat", "n_executing"),
+    Field("in_memory", "<i8", "", "Results it holds, copies and spilled ones too", "n_in_memory"),
+    Field("occupancy", "<f8", "s", "Expected seconds of its work", "occupancy"),
+    Field("is_idle", "?", "", "In `scheduler.idle`", "is_idle"),
+    Field("is_saturated", "?", "", "In `scheduler.saturated`", "is_saturated"),
+    Field("incoming_bytes", "<i8", "B", "In flight", "incoming_bytes"),
+    Field("outgoing_bytes", "<i8", "B", "In flight", "outgoing_bytes"),
+    Field("metrics", "pairs", "", "Every other heartbeat metric, custom ones too", "metrics"),
 )
 
 EVENTS: Final = _table(
@@ -221,9 +221,9 @@ EVENTS: Final = _table(
     "log",
     2_000,
     "What happened to the cluster",
-    Column("time", "<f8", "s", "Scheduler's clock"),
-    Column("kind", "text", "", "worker-added, restart, …: one of `store.events.KINDS`"),
-    Column("detail", "pairs", "", "By kind"),
+    Field("time", "<f8", "s", "Scheduler's clock"),
+    Field("kind", "text", "", "worker-added, restart, …: one of `store.events.KINDS`"),
+    Field("detail", "pairs", "", "By kind"),
 )
 
 NTHREADS: Final = _table(
@@ -231,8 +231,8 @@ NTHREADS: Final = _table(
     "log",
     10_000,
     "`scheduler.total_nthreads_history`",
-    Column("time", "<f8", "s", "Scheduler's clock"),
-    Column("nthreads", "<i8", "", "Threads of the cluster from then on"),
+    Field("time", "<f8", "s", "Scheduler's clock"),
+    Field("nthreads", "<i8", "", "Threads of the cluster from then on"),
 )
 
 NODES: Final = _table(
@@ -240,11 +240,11 @@ NODES: Final = _table(
     "changes",
     0,
     "Tasks of the exact graph",
-    Column("node", "<i8", "", "A number that is never used again in an epoch", "node"),
-    Column("key", "text", "", "The task's key", "task.key"),
-    Column("prefix", "text", "", "Its prefix", "task.group.prefix.name"),
-    Column("group", "text", "", "Its group", "task.group.name"),
-    Column("dependencies", "ints", "", "Nodes it depends on", "dependencies"),
+    Field("node", "<i8", "", "A number that is never used again in an epoch", "node"),
+    Field("key", "text", "", "The task's key", "task.key"),
+    Field("prefix", "text", "", "Its prefix", "task.group.prefix.name"),
+    Field("group", "text", "", "Its group", "task.group.name"),
+    Field("dependencies", "ints", "", "Nodes it depends on", "dependencies"),
 )
 
 NODE_STATES: Final = _table(
@@ -252,8 +252,8 @@ NODE_STATES: Final = _table(
     "changes",
     0,
     "Their states, which change more often",
-    Column("node", "<i8", "", "As in `NODES`", "node"),
-    Column("state", "<i8", "", "Index into `STATES`", "state"),
+    Field("node", "<i8", "", "As in `NODES`", "node"),
+    Field("state", "<i8", "", "Index into `STATES`", "state"),
 )
 
 THRESHOLDS: Final[tuple[str, ...]] = ("target", "spill", "pause", "terminate")
@@ -262,14 +262,14 @@ THRESHOLDS: Final[tuple[str, ...]] = ("target", "spill", "pause", "terminate")
 GRAPH: Final = "graph"
 """What a view asks for that draws single tasks: the exact task graph, followed only then."""
 
-_TIME: Final = Column("time", "<f8", "s", "Scheduler's clock, seconds since the epoch", "time")
-_RATE: Final = Column("rate", "<f8", "B/s", "Moving average over transfers above 1 MB")
+_TIME: Final = Field("time", "<f8", "s", "Scheduler's clock, seconds since the epoch", "time")
+_RATE: Final = Field("rate", "<f8", "B/s", "Moving average over transfers above 1 MB")
 _ACTIVITY: Final = (
-    Column("context", "text", "", "execute, gather-dep, get-data, memory-monitor, p2p, …"),
-    Column("label", "text", "", "The prefix in execute, the place in p2p; empty elsewhere"),
-    Column("activity", "text", "", "thread-cpu, deserialize, network, disk-write, …"),
-    Column("unit", "text", "", "seconds, bytes, count or a unit of the user's own"),
-    Column("value", "<f8", "", "Sum over all workers since the scheduler started"),
+    Field("context", "text", "", "execute, gather-dep, get-data, memory-monitor, p2p, …"),
+    Field("label", "text", "", "The prefix in execute, the place in p2p; empty elsewhere"),
+    Field("activity", "text", "", "thread-cpu, deserialize, network, disk-write, …"),
+    Field("unit", "text", "", "seconds, bytes, count or a unit of the user's own"),
+    Field("value", "<f8", "", "Sum over all workers since the scheduler started"),
 )
 
 EXTRAS: Final = (
@@ -278,7 +278,7 @@ EXTRAS: Final = (
         "whole",
         1_000,
         "Bandwidth by type: `scheduler.bandwidth_types`",
-        Column("type", "text", "", "Name of the type of the data"),
+        Field("type", "text", "", "Name of the type of the data"),
         _RATE,
     ),
     _table(
@@ -286,8 +286,8 @@ EXTRAS: Final = (
         "whole",
         20_000,
         "Bandwidth by pair of workers: `scheduler.bandwidth_workers`",
-        Column("source", "text", "", "Address of the worker that sent"),
-        Column("destination", "text", "", "Address of the worker that received"),
+        Field("source", "text", "", "Address of the worker that sent"),
+        Field("destination", "text", "", "Address of the worker that received"),
         _RATE,
     ),
     _table(
@@ -296,15 +296,15 @@ EXTRAS: Final = (
         7_200,
         "The scheduler's own process: `scheduler.monitor`, which keeps an hour of samples",
         _TIME,
-        Column("cpu", "<f8", "%", "Of one core, the scheduler's process", "cpu"),
-        Column("memory", "<f8", "B", "Its resident set size", "memory"),
-        Column("read_bps", "<f8", "B/s", "Network of its host, in", "host_net_io.read_bps"),
-        Column("write_bps", "<f8", "B/s", "Network of its host, out", "host_net_io.write_bps"),
-        Column("disk_read_bps", "<f8", "B/s", "NaN: not measured", "host_disk_io.read_bps"),
-        Column("disk_write_bps", "<f8", "B/s", "NaN: not measured", "host_disk_io.write_bps"),
-        Column("fds", "<f8", "", "Open file descriptors; NaN where not known", "num_fds"),
-        Column("gil", "<f8", "", "Share of time that the GIL was waited for", "gil_contention"),
-        Column("loop_s", "<f8", "s", "Event loop interval; NaN before somebody looked"),
+        Field("cpu", "<f8", "%", "Of one core, the scheduler's process", "cpu"),
+        Field("memory", "<f8", "B", "Its resident set size", "memory"),
+        Field("read_bps", "<f8", "B/s", "Network of its host, in", "host_net_io.read_bps"),
+        Field("write_bps", "<f8", "B/s", "Network of its host, out", "host_net_io.write_bps"),
+        Field("disk_read_bps", "<f8", "B/s", "NaN: not measured", "host_disk_io.read_bps"),
+        Field("disk_write_bps", "<f8", "B/s", "NaN: not measured", "host_disk_io.write_bps"),
+        Field("fds", "<f8", "", "Open file descriptors; NaN where not known", "num_fds"),
+        Field("gil", "<f8", "", "Share of time that the GIL was waited for", "gil_contention"),
+        Field("loop_s", "<f8", "s", "Event loop interval; NaN before somebody looked"),
     ),
     _table(
         "errors",
@@ -312,17 +312,17 @@ EXTRAS: Final = (
         1_000,
         "The last failures of each kind, newest last, also of before a restart: from "
         "`scheduler.erred_tasks`, without those that erred because of another one",
-        Column("key", "text", "", "The task's key as text"),
-        Column("prefix", "text", "", "Its prefix"),
+        Field("key", "text", "", "The task's key as text"),
+        Field("prefix", "text", "", "Its prefix"),
         _TIME,
-        Column("workers", "texts", "", "Addresses of the workers it failed on"),
-        Column("exception", "text", "", "Text of the exception"),
-        Column("traceback", "text", "", "Text of the traceback"),
-        Column("is_attempt", "?", "", "Whether the task was run again after"),
-        Column("kind", "text", "", "Type of the exception and last frame; else text, no numbers"),
-        Column("kind_failures", "<i8", "", "Of its prefix and that kind, also unlisted"),
-        Column("kind_attempts", "<i8", "", "How many of these were attempts"),
-        Column("kind_first", "<f8", "s", "When the first one of that kind failed"),
+        Field("workers", "texts", "", "Addresses of the workers it failed on"),
+        Field("exception", "text", "", "Text of the exception"),
+        Field("traceback", "text", "", "Text of the traceback"),
+        Field("is_attempt", "?", "", "Whether the task was run again after"),
+        Field("kind", "text", "", "Type of the exception and last frame; else text, no numbers"),
+        Field("kind_failures", "<i8", "", "Of its prefix and that kind, also unlisted"),
+        Field("kind_attempts", "<i8", "", "How many of these were attempts"),
+        Field("kind_first", "<f8", "s", "When the first one of that kind failed"),
     ),
     _table(
         "stealing",
@@ -330,13 +330,13 @@ EXTRAS: Final = (
         10_000,
         "Moves of tasks between workers: the topic `stealing`",
         _TIME,
-        Column("event", "text", "", "request, confirmed, or why not: already-computing, …"),
-        Column("key", "text", "", "The task's key as text"),
-        Column("level", "<i8", "", "Cost class of the stealing queue; -1 unknown"),
-        Column("victim", "text", "", "Address of the worker that had the task"),
-        Column("thief", "text", "", "Address of the worker it was to go to"),
-        Column("victim_occupancy", "<f8", "s", "Before the move; NaN unknown"),
-        Column("thief_occupancy", "<f8", "s", "Before the move; NaN unknown"),
+        Field("event", "text", "", "request, confirmed, or why not: already-computing, …"),
+        Field("key", "text", "", "The task's key as text"),
+        Field("level", "<i8", "", "Cost class of the stealing queue; -1 unknown"),
+        Field("victim", "text", "", "Address of the worker that had the task"),
+        Field("thief", "text", "", "Address of the worker it was to go to"),
+        Field("victim_occupancy", "<f8", "s", "Before the move; NaN unknown"),
+        Field("thief_occupancy", "<f8", "s", "Before the move; NaN unknown"),
     ),
     _table(
         "counters",
@@ -344,18 +344,18 @@ EXTRAS: Final = (
         2_000,
         "Sums: `transition_counter`, `digests_total`, stealing's requests and their cost, and "
         "what workers count without a context (`workers: latency`, …)",
-        Column("name", "text", "", "What is counted"),
-        Column("unit", "text", "", "seconds, bytes, count, …"),
-        Column("value", "<f8", "", "Sum since the scheduler started"),
+        Field("name", "text", "", "What is counted"),
+        Field("unit", "text", "", "seconds, bytes, count, …"),
+        Field("value", "<f8", "", "Sum since the scheduler started"),
     ),
     _table(
         "clients",
         "whole",
         20_000,
         "Who has results kept: `scheduler.clients`",
-        Column("name", "text", "", "Of a client, variable, queue, published data set, …"),
-        Column("is_connected", "?", "", "A client, not something on the cluster that keeps keys"),
-        Column("wanted", "<i8", "", "Keys: `ClientState.wants_what`"),
+        Field("name", "text", "", "Of a client, variable, queue, published data set, …"),
+        Field("is_connected", "?", "", "A client, not something on the cluster that keeps keys"),
+        Field("wanted", "<i8", "", "Keys: `ClientState.wants_what`"),
     ),
     _table(
         "activities",
@@ -373,7 +373,7 @@ EXTRAS: Final = (
         "scheduler's `cumulative_worker_metrics` have beyond these; all rows sum up to the latter",
         # Joined by ` > `; `default` for tasks without one; empty for what is not told by span,
         # and for spans before the newest 1000.
-        Column("span", "text", "", "Name of the span"),
+        Field("span", "text", "", "Name of the span"),
         *_ACTIVITY,
     ),
     _table(
@@ -381,45 +381,45 @@ EXTRAS: Final = (
         "whole",
         1_000,
         "Parts of a computation that the user named: `extensions['spans']`, newest last",
-        Column("id", "text", "", "Id of the span"),
-        Column("name", "text", "", "Its name, parts joined by ` > `"),
-        Column("parent", "text", "", "Id of the span around it; empty for none"),
-        Column("start", "<f8", "s", "First start of a task; NaN before"),
-        Column("stop", "<f8", "s", "Last end of a task; NaN before"),
-        Column("states", "<i8", "", "Tasks in each of `STATES`", size=len(STATES)),
-        Column("nbytes", "<i8", "B", "In memory now: the sum of its `GROUPS`, inner spans' too"),
-        Column("seconds", "<f8", "s", "Sum of all durations, of spans inside it too"),
-        Column("groups", "texts", "", "Names of at most 100 task groups of its own"),
+        Field("id", "text", "", "Id of the span"),
+        Field("name", "text", "", "Its name, parts joined by ` > `"),
+        Field("parent", "text", "", "Id of the span around it; empty for none"),
+        Field("start", "<f8", "s", "First start of a task; NaN before"),
+        Field("stop", "<f8", "s", "Last end of a task; NaN before"),
+        Field("states", "<i8", "", "Tasks in each of `STATES`", size=len(STATES)),
+        Field("nbytes", "<i8", "B", "In memory now: the sum of its `GROUPS`, inner spans' too"),
+        Field("seconds", "<f8", "s", "Sum of all durations, of spans inside it too"),
+        Field("groups", "texts", "", "Names of at most 100 task groups of its own"),
     ),
     _table(
         "shuffles",
         "whole",
         20_000,
         "P2P shuffles, worker by worker, newest last: what they reported last, also when ended",
-        Column("id", "text", "", "Id of the shuffle", "id"),
-        Column("worker", "text", "", "Address of the worker", "worker"),
-        Column("comm_total", "<f8", "B", "Written to the send buffer so far", "comm.total"),
-        Column("comm_written", "<f8", "B", "Sent so far", "comm.written"),
-        Column("comm_read", "<f8", "B", "Received so far", "comm.read"),
-        Column("comm_memory", "<f8", "B", "In the send buffer now", "comm.memory"),
-        Column("comm_limit", "<f8", "B", "Limit of it; NaN unknown", "comm.memory_limit"),
-        Column("disk_total", "<f8", "B", "Written to the disk buffer so far", "disk.total"),
-        Column("disk_written", "<f8", "B", "Written to disk so far", "disk.written"),
-        Column("disk_read", "<f8", "B", "Read from disk so far", "disk.read"),
-        Column("disk_memory", "<f8", "B", "In the disk buffer now", "disk.memory"),
-        Column("disk_limit", "<f8", "B", "Limit of it; NaN unknown", "disk.memory_limit"),
-        Column("time", "<f8", "s", "When it began on that worker, by its clock", "start"),
+        Field("id", "text", "", "Id of the shuffle", "id"),
+        Field("worker", "text", "", "Address of the worker", "worker"),
+        Field("comm_total", "<f8", "B", "Written to the send buffer so far", "comm.total"),
+        Field("comm_written", "<f8", "B", "Sent so far", "comm.written"),
+        Field("comm_read", "<f8", "B", "Received so far", "comm.read"),
+        Field("comm_memory", "<f8", "B", "In the send buffer now", "comm.memory"),
+        Field("comm_limit", "<f8", "B", "Limit of it; NaN unknown", "comm.memory_limit"),
+        Field("disk_total", "<f8", "B", "Written to the disk buffer so far", "disk.total"),
+        Field("disk_written", "<f8", "B", "Written to disk so far", "disk.written"),
+        Field("disk_read", "<f8", "B", "Read from disk so far", "disk.read"),
+        Field("disk_memory", "<f8", "B", "In the disk buffer now", "disk.memory"),
+        Field("disk_limit", "<f8", "B", "Limit of it; NaN unknown", "disk.memory_limit"),
+        Field("time", "<f8", "s", "When it began on that worker, by its clock", "start"),
     ),
     _table(
         "shuffle-transfers",
         "log",
         10_000,
         "What P2P shuffles moved: not among the transfers of `ACTIONS`, nor in workers' logs",
-        Column("time", "<f8", "s", "Heartbeat that reported it, scheduler's clock"),
-        Column("id", "text", "", "Id of the shuffle"),
-        Column("worker", "text", "", "Address of the worker"),
-        Column("sent", "<f8", "B", "Sent to other workers since the heartbeat before"),
-        Column("received", "<f8", "B", "Received since then"),
+        Field("time", "<f8", "s", "Heartbeat that reported it, scheduler's clock"),
+        Field("id", "text", "", "Id of the shuffle"),
+        Field("worker", "text", "", "Address of the worker"),
+        Field("sent", "<f8", "B", "Sent to other workers since the heartbeat before"),
+        Field("received", "<f8", "B", "Received since then"),
     ),
 )
 

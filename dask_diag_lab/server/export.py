@@ -12,25 +12,34 @@ import heapq
 import io
 import json
 import math
+import re
+import shutil
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from http.client import HTTPResponse
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.error import HTTPError, URLError
+from urllib.parse import quote, urlencode
+from urllib.request import ProxyHandler, Request, build_opener
 
 import numpy as np
 
 from dask_diag_lab.server.handlers import until
 from dask_diag_lab.server.page import Awaited, close_view, empty_text, unread
+from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
-    from dask_diag_lab.views.view import Table, View
+    from dask_diag_lab.views.view import View
 
 # So long a request counts as a viewer: who asks again and again is sent the data all the time.
 WANTED_S: Final = 10.0
 # So long a request waits at most for data that is under way.
 WAIT_S: Final = 3.0
+# So long a thread waits at most for an answer.
+FETCH_TIMEOUT_S: Final = 60.0
 # At most some 10 ms of work, for which the encoder holds the interpreter, and 0.4 MB.
 ROWS_AT_ONCE: Final = 2_500
 LATE: Final = f"Not all of this plot's data had come within {WAIT_S:g} s; ask again."
@@ -42,6 +51,7 @@ _TRACE_ARGS: Final = ("prefix", "key", "outcome", "nbytes", "source")
 
 NONE_YET: Final = "The scheduler has sent nothing yet; ask again."
 
+_KIND: Final = re.compile(r"\.((?:(?:trace|speedscope)\.)?json|\w+)(?:\.(?:gz|bz2|xz|zip|zst))?$")
 Writer = Callable[["Table", str], Iterator[str]]
 
 
@@ -270,3 +280,40 @@ def _cell(value: Any) -> str:
     if not isinstance(value, str):
         return "" if value is None else _json(value)
     return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value
+
+
+def read_table(url: str, plot: str, arguments: Mapping[str, str]) -> Table:
+    """Return what a server that is opened by ``url`` says a plot shows; blocks, see `_fetch`."""
+    with _fetch(url, plot, "json", arguments) as reply:
+        answer = json.load(reply)
+    return Table(answer["columns"], answer["units"], answer["note"])
+
+
+def download(url: str, plot: str, path: str, arguments: Mapping[str, str]) -> None:
+    """Write the file that a server has of a plot, as it comes; blocks, see `_fetch`."""
+    import fsspec
+
+    kind = "".join(_KIND.findall(path))
+    with (
+        _fetch(url, plot, kind, arguments) as reply,
+        fsspec.open(path, "wb", compression="infer", auto_mkdir=False) as file,
+    ):
+        shutil.copyfileobj(reply, file)
+
+
+def _fetch(url: str, plot: str, kind: str, arguments: Mapping[str, str]) -> HTTPResponse:
+    """Return the answer of a server; its reasons are errors here.
+
+    What is long is made off its loop and sent in parts, for other threads as for other programs.
+    """
+    root, _, token = url.partition("/status?token=")
+    address = f"{root}/plots/{quote(plot, safe='')}.{kind}?{urlencode(arguments)}"
+    request = Request(address, headers={"Authorization": f"token {token}"})  # noqa: S310  # http
+    opener = build_opener(ProxyHandler({}))  # a proxy for the network is none for this machine
+    try:
+        return cast("HTTPResponse", opener.open(request, timeout=FETCH_TIMEOUT_S))  # it is HTTP
+    except HTTPError as error:
+        kinds = ValueError if error.code < 500 else RuntimeError
+        raise kinds(error.read().decode().strip()) from None
+    except URLError as error:
+        raise RuntimeError(f"These Dask diagnostics do not answer: {error.reason}.") from error

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import Change, Table
+from dask_diag_lab.schema import Change, TableSchema
 from dask_diag_lab.schema.columns import arrays, empty
 
 ExtraColumn = npt.NDArray[Any]  # dtypes differ; text and tuples are object arrays
@@ -35,7 +35,7 @@ class ExtraTable:
 
     SAVED = ("is_known", "updated_at", "dropped", "columns")
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TableSchema) -> None:
         self.table = table
         self._is_log = table.sent == "log"
         self.version = 0

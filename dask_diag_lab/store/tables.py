@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import Change, Table
+from dask_diag_lab.schema import Change, TableSchema
 from dask_diag_lab.schema.columns import empty
 from dask_diag_lab.store.arrays import Row, frozen
 
@@ -29,7 +29,7 @@ class NamedTable:
 
     SAVED = ("_columns",)
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: TableSchema) -> None:
         self.version = 0
         self._table = table
         self._key = table.columns[0].name

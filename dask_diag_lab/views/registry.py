@@ -52,7 +52,7 @@ _LISTED: Final = ("name", "title", "group", "description", "help", "keywords", "
 _NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 
 
-class Registry:
+class PlotRegistry:
     """Plots by name. Any thread may register one at any time."""
 
     def __init__(self) -> None:
@@ -116,7 +116,7 @@ class Registry:
                 self.add(plot)
 
 
-REGISTRY: Final = Registry()
+REGISTRY: Final = PlotRegistry()
 """The plots of this process: one that a notebook registers is there for all its clusters."""
 
 

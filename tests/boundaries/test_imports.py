@@ -20,7 +20,7 @@ PACKAGE = ROOT / "dask_diag_lab"
 PACKAGES: Final = frozenset(
     {
         *("schema", "collector", "transport", "store", "views", "server", "capture", "notebook"),
-        *("session", "composition", "preload", "proxy", "cli", "scheduler"),
+        *("session", "composition", "preload", "proxy", "cli", "scheduler", "jobs", "doctor"),
     }
 )
 ENGINE: Final = frozenset({"distributed"})
@@ -167,3 +167,29 @@ def test_public_names_are_all_there() -> None:
     assert all(getattr(dask_diag_lab, name) is not None for name in dask_diag_lab.__all__)
     with pytest.raises(AttributeError, match="nothing"):
         _ = dask_diag_lab.nothing
+
+
+def test_no_two_classes_have_the_same_name() -> None:
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_no_packages_import_each_other_in_a_circle() -> None:
+    imports = {
+        package: {
+            name.split(".")[1]
+            for path in files_of(package)
+            for name in imported_by(ast.parse(path.read_text(encoding="utf-8")))
+            if name.startswith("dask_diag_lab.")
+        }
+        & (PACKAGES - {package})
+        for package in PACKAGES
+    }
+    while free := [package for package, needs in imports.items() if not needs & imports.keys()]:
+        for package in free:
+            del imports[package]
+    assert imports == {}

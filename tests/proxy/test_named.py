@@ -25,7 +25,7 @@ from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from dask_diag_lab.proxy.messages import DashboardInfo
 from dask_diag_lab.proxy.records import RecordDiscovery
-from dask_diag_lab.proxy.registry import Registry
+from dask_diag_lab.proxy.registry import DashboardRegistry
 from dask_diag_lab.proxy.stock import AddressStore
 from tests.proxy.backends import Program, StockScheduler
 from tests.proxy.client import Client, message, served
@@ -48,7 +48,9 @@ def is_answered(found: Sequence[Mapping[str, Any]]) -> bool:  # Any: JSON
 async def after_restart(extension: DaskDiagLab) -> list[DashboardInfo]:
     """Return what the next Jupyter server makes of the same files."""
     discovery = RecordDiscovery(Path("/nowhere"), extension.log)
-    registry = Registry(discovery, Settings(discover=False), AddressStore(kept_path()), dict)
+    registry = DashboardRegistry(
+        discovery, Settings(discover=False), AddressStore(kept_path()), dict
+    )
     async with asyncio.timeout(45):
         while not is_answered(listed := (await registry.refresh())["dashboards"]):
             await asyncio.sleep(0.05)

@@ -7,7 +7,7 @@ from typing import Any
 
 from distributed import Status
 
-from dask_diag_lab.collector.events import EventLog
+from dask_diag_lab.collector.events import EventRecorder
 from dask_diag_lab.schema import EVENTS
 from dask_diag_lab.schema.columns import decoded
 from dask_diag_lab.store.events import KINDS
@@ -31,7 +31,7 @@ async def test_pausing_and_going_on_are_events_and_closing_a_paused_worker_is_no
         assert {kind for _, kind, _ in seen.events} <= set(KINDS)
 
 
-def events_of(log: EventLog) -> list[tuple[float, str, dict[str, Any]]]:
+def events_of(log: EventRecorder) -> list[tuple[float, str, dict[str, Any]]]:
     """Return all events as they arrive."""
     sent, _ = log.since(0)
     assert sent is not None
@@ -40,7 +40,7 @@ def events_of(log: EventLog) -> list[tuple[float, str, dict[str, Any]]]:
 
 
 def test_what_comes_in_bursts_between_two_pulls_is_one_event() -> None:
-    log = EventLog(limit=4)
+    log = EventRecorder(limit=4)
     for at in (1.0, 2.0):
         log.add_failure(at, "inc", "tcp://a:1")
         log.add_move(at)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.collector.actions import OK, REMEMBERED, ROW, SURE_S, ActionLog, Clocks
+from dask_diag_lab.collector.actions import OK, REMEMBERED, ROW, SURE_S, ActionRecorder, Clocks
 from dask_diag_lab.collector.strings import OTHER, Strings, key_text
 from dask_diag_lab.collector.wire import MAX_REMOVALS, NamedRows
 from dask_diag_lab.schema import PREFIXES, STATES
@@ -19,14 +19,14 @@ def action(kind: str = "compute", start: float = 1.0) -> dict[str, Any]:
     return {"action": kind, "start": start, "stop": start + 1}
 
 
-def filled(n_tasks: int, limit: int, strings: Strings | None = None) -> ActionLog:
-    log = ActionLog(strings or Strings(), limit)
+def filled(n_tasks: int, limit: int, strings: Strings | None = None) -> ActionRecorder:
+    log = ActionRecorder(strings or Strings(), limit)
     for i in range(n_tasks):
         log.add(f"k-{i}", f"p-{i}", f"w-{i}", OK, {"startstops": [action()]})
     return log
 
 
-def rows_of(log: ActionLog) -> list[tuple[Any, ...]]:
+def rows_of(log: ActionRecorder) -> list[tuple[Any, ...]]:
     return list(struct.iter_unpack(ROW, log.since(0, 0)[0]["actions"]))
 
 
@@ -54,7 +54,7 @@ def test_an_answer_is_cut_and_the_next_one_goes_on_without_a_gap() -> None:
     "bad", [{}, {"action": "compute", "start": 1.0}, {**action(), "start": None}]
 )
 def test_a_task_whose_actions_cannot_be_read_is_skipped_and_counted(bad: dict[str, Any]) -> None:
-    log = ActionLog(Strings())
+    log = ActionRecorder(Strings())
     log.add("good", "p", "w", OK, {"startstops": [action()]})
     log.add("bad", "p", "w", OK, {"startstops": [action(), bad]})
     log.add("odd kind", "p", "w", OK, {"startstops": [action("dance")]})
@@ -64,7 +64,7 @@ def test_a_task_whose_actions_cannot_be_read_is_skipped_and_counted(bad: dict[st
 
 
 def test_details_of_many_tasks_are_bounded_in_bytes() -> None:
-    log = ActionLog(Strings())
+    log = ActionRecorder(Strings())
     for size in (100, 20_000, *[10_000] * 200):
         log.add("k", "p", "w", OK, {"startstops": [action()], "metadata": "x" * size})
     answer, _ = log.since(0, 0)
@@ -90,7 +90,7 @@ def test_key_texts_of_any_type_are_encodable_and_bounded() -> None:
 
 def test_disk_times_are_brought_to_the_scheduler_s_clock_by_the_least_of_the_last_minutes() -> None:
     clocks = Clocks()
-    log = ActionLog(Strings(), clocks=clocks)
+    log = ActionRecorder(Strings(), clocks=clocks)
     clocks.observe("w", 103.0)  # the scheduler was busy
     clocks.observe("w", 100.0)
     log.add("k", "p", "w", OK, {"startstops": [action("disk-read"), action("compute", 102.0)]})

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.collector import NAME, PULL
-from dask_diag_lab.schema import ACTIONS, PREFIXES, PROTOCOL, RUNNING, TABLES, WORKERS, Table
+from dask_diag_lab.schema import ACTIONS, PREFIXES, PROTOCOL, RUNNING, TABLES, WORKERS, TableSchema
 from dask_diag_lab.schema.columns import WireError, columns_of, decoded
 
 OBJECTS: dict[str, Any] = {
@@ -21,7 +21,7 @@ OBJECTS: dict[str, Any] = {
 }
 
 
-def sample_rows(table: Table, n: int = 3) -> list[tuple[Any, ...]]:
+def sample_rows(table: TableSchema, n: int = 3) -> list[tuple[Any, ...]]:
     """Return rows of a table in which no two numbers are equal."""
 
     def cell(row: int, place: int, dtype: str, size: int) -> object:
@@ -34,7 +34,7 @@ def sample_rows(table: Table, n: int = 3) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=lambda table: table.name)
-def test_rows_arrive_as_columns(table: Table) -> None:
+def test_rows_arrive_as_columns(table: TableSchema) -> None:
     rows = sample_rows(table)
     arrived = decoded(table, rows)
     wanted = columns_of(table, rows)

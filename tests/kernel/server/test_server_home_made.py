@@ -16,7 +16,7 @@ from dask_diag_lab import Column, FigureView, register_plot
 from dask_diag_lab.server.handlers import OWN
 from dask_diag_lab.server.scripts import address_of
 from dask_diag_lab.views.models import SteadyRenderer
-from dask_diag_lab.views.registry import REGISTRY, Plot, Registry, all_plots, is_built_in
+from dask_diag_lab.views.registry import REGISTRY, Plot, PlotRegistry, all_plots, is_built_in
 from dask_diag_lab.views.view import View
 from tests.kernel.server.browser import BrowserPage
 from tests.kernel.server.sample_views import Counting
@@ -160,7 +160,7 @@ def point(name: str, value: str) -> EntryPoint:
 def test_entry_points_are_plots_and_one_that_fails_says_so_and_what_is_known_stays(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    own, by_hand = Registry(), named(Memory, name="by-hand")
+    own, by_hand = PlotRegistry(), named(Memory, name="by-hand")
     own.add(by_hand)
     found = {"mine": "Memory", "by-hand": "Memory", "none": "point"}
     points = [point(name, f"{__name__}:{value}") for name, value in found.items()]

@@ -22,7 +22,7 @@ from dask_diag_lab.schema import (
     Kind,
     Outcome,
     SchedulerInfo,
-    Table,
+    TableSchema,
 )
 from dask_diag_lab.schema.columns import columns_of, default_row
 
@@ -77,7 +77,7 @@ def _states(counts: Mapping[str, int]) -> list[int]:
     return [named.get(state, 0) for state in STATES]
 
 
-def change(table: Table, rows: Iterable[Any], removed: Sequence[str] = ()) -> Change:
+def change(table: TableSchema, rows: Iterable[Any], removed: Sequence[str] = ()) -> Change:
     """Return rows, mappings or sequences, as a change of a table."""
     return Change(columns_of(table, rows), removed=removed)
 

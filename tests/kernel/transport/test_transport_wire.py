@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_diag_lab.collector.actions import ActionLog
+from dask_diag_lab.collector.actions import ActionRecorder
 from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.schema import TABLES, THRESHOLDS
 from dask_diag_lab.schema.columns import WireError
@@ -37,7 +37,7 @@ PLAIN = st.recursive(
 def answer() -> dict[str, Any]:
     """Return a whole answer to a pull, with rows in every table."""
     strings = Strings()
-    log = ActionLog(strings)
+    log = ActionRecorder(strings)
     action = {"action": "compute", "start": 1.0, "stop": 2.0}
     for number in range(3):
         message = {"startstops": [action], "thread": 7, "nbytes": 8, "metadata": {"a": 1}}
