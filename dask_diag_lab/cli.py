@@ -292,8 +292,8 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
     """Return what the Jupyter server shows, found and verified as it does it, and their links."""
     from jupyter_core.paths import jupyter_data_dir
 
-    from dask_diag_lab.proxy.config import Settings
     from dask_diag_lab.proxy.dashboard import DiagnosticsDashboard
+    from dask_diag_lab.proxy.policy import Settings
     from dask_diag_lab.proxy.records import RecordDiscovery
     from dask_diag_lab.proxy.registry import DashboardRegistry
     from dask_diag_lab.proxy.stock import AddressStore

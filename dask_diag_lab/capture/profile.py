@@ -128,7 +128,7 @@ def _draw(
 
     from dask_diag_lab.server.saved import drawn_panel, picture_of, save_page, saved_page
     from dask_diag_lab.store import LiveSession
-    from dask_diag_lab.transport.trees import add_tree, empty_tree, prune_tree
+    from dask_diag_lab.transport.answers import add_tree, empty_tree, prune_tree
     from dask_diag_lab.views.registry import get_plot
 
     total = empty_tree()

@@ -16,7 +16,7 @@ import msgpack
 from distributed.protocol.serialize import Serialize, Serialized
 
 from dask_diag_lab.collector.actions import ActionRecorder
-from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text, plain
+from dask_diag_lab.collector.wire import MAX_TEXT, cut, key_text, plain
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState

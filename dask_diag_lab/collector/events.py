@@ -14,8 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from dask.utils import key_split
 
-from dask_diag_lab.collector.strings import MAX_TEXT, cut, key_text, plain
-from dask_diag_lab.collector.wire import Answer, Row, log_since, whole
+from dask_diag_lab.collector.wire import (
+    MAX_TEXT,
+    Answer,
+    Row,
+    cut,
+    key_text,
+    log_since,
+    plain,
+    whole,
+)
 from dask_diag_lab.schema.tables import EVENTS
 
 if TYPE_CHECKING:

@@ -35,9 +35,8 @@ from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.events import Errors, EventRecorder, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
-from dask_diag_lab.collector.strings import Strings
 from dask_diag_lab.collector.tasks import TaskTables
-from dask_diag_lab.collector.wire import LARGEST, Answer, WholeTable, log_since, whole
+from dask_diag_lab.collector.wire import LARGEST, Answer, Strings, WholeTable, log_since, whole
 from dask_diag_lab.collector.workers import RunningTasks, WorkerLossTracker, WorkerReader
 from dask_diag_lab.schema.tables import (
     EXTRA_NAMES,

@@ -17,8 +17,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dask_diag_lab.collector.strings import OTHER, key_text
-from dask_diag_lab.collector.wire import NamedRows
+from dask_diag_lab.collector.wire import OTHER, NamedRows, key_text
 from dask_diag_lab.schema.tables import GROUPS, PREFIXES, STATES
 
 if TYPE_CHECKING:

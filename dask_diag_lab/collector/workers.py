@@ -14,8 +14,7 @@ from distributed.metrics import time as wall_clock
 
 from dask_diag_lab.collector.actions import KILLED, ActionRecorder, Clocks
 from dask_diag_lab.collector.events import EventRecorder
-from dask_diag_lab.collector.strings import Strings, cut, error_text, key_text, plain
-from dask_diag_lab.collector.wire import NamedRows, Row
+from dask_diag_lab.collector.wire import NamedRows, Row, Strings, cut, error_text, key_text, plain
 from dask_diag_lab.schema.tables import WORKERS
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from dask.utils import key_split, parse_timedelta
 from distributed.client import Client, Future, default_client, futures_of
 from distributed.utils import is_kernel
 
-from dask_diag_lab.collector.strings import cut
+from dask_diag_lab.collector.wire import cut
 from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressLine, ProgressWidget, Report
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.session import attach

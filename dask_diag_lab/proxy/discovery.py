@@ -17,8 +17,8 @@ from math import inf
 from typing import Final
 
 from dask_diag_lab.proxy.client import UpstreamTimeoutError
-from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.messages import RuntimeRecord, SchedulerMessage
+from dask_diag_lab.proxy.policy import Settings
 from dask_diag_lab.proxy.sockets import (
     USER_ID,
     Listener,

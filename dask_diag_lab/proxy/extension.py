@@ -8,12 +8,12 @@ from typing import Any, Final
 from jupyter_core.paths import jupyter_data_dir, jupyter_runtime_dir
 from jupyter_server.extension.application import ExtensionApp
 
-from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.handlers import (
     DashboardHandler,
     DashboardsHandler,
     EventsHandler,
 )
+from dask_diag_lab.proxy.policy import Settings
 from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.registry import DashboardRegistry
 from dask_diag_lab.proxy.relay import FrameHandler, RelayHandler

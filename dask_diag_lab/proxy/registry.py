@@ -14,7 +14,6 @@ from math import inf
 from typing import Any, Final
 
 from dask_diag_lab.proxy.client import NotAllowedError
-from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.dashboard import Dashboard, DiagnosticsDashboard
 from dask_diag_lab.proxy.discovery import SocketDiscovery
 from dask_diag_lab.proxy.messages import (
@@ -23,7 +22,7 @@ from dask_diag_lab.proxy.messages import (
     DashboardList,
     MessageError,
 )
-from dask_diag_lab.proxy.policy import read_address
+from dask_diag_lab.proxy.policy import Settings, read_address
 from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import AddressStore, StockDashboard

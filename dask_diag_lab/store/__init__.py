@@ -8,7 +8,7 @@ from __future__ import annotations
 from dask_diag_lab.store.history import History
 from dask_diag_lab.store.live import FeedStateView, LiveSession
 from dask_diag_lab.store.lod import LevelOfDetail
-from dask_diag_lab.store.running import RunningRows
+from dask_diag_lab.store.slots import RunningRows
 from dask_diag_lab.store.workers import Totals
 
 __all__ = [

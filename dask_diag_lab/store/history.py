@@ -14,19 +14,16 @@ from typing import Any, Final
 import numpy as np
 
 from dask_diag_lab.schema import EXTRAS, Batch, Change, Kind, SchedulerInfo
-from dask_diag_lab.store.actions import MAX_ROWS, ActionLog
+from dask_diag_lab.store.actions import MAX_ROWS, ActionLog, KeyTable
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
-from dask_diag_lab.store.checkpoints import Checkpoints, sums_by_name
 from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
-from dask_diag_lab.store.extras import ExtraTable
 from dask_diag_lab.store.graph import TaskGraph
-from dask_diag_lab.store.keys import KeyTable
-from dask_diag_lab.store.prefixes import GroupTable, PrefixTable
-from dask_diag_lab.store.running import RunningTable
 from dask_diag_lab.store.series import SeriesTable
-from dask_diag_lab.store.slots import SlotRows, SlotTable
+from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
+from dask_diag_lab.store.sums import Checkpoints, sums_by_name
+from dask_diag_lab.store.tables import ExtraTable, GroupTable, PrefixTable
 from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
 
 MAX_GAPS = 100

@@ -19,8 +19,197 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.store.arrays import Columns, Floats, Ints, joined
-from dask_diag_lab.store.block import COARSEST, FINEST, Block, representatives
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.arrays import Columns, Floats, Ints, joined, narrow
+
+FINEST = -20
+"""Buckets of time are ``2**level`` seconds long, from this level on (1 µs)."""
+COARSEST = 60
+"""``2**60`` seconds: all that ever happened is in one bucket."""
+# What is painted later lies on top: short red transfers over long tasks.
+_ORDER_OF_KIND = np.array(
+    [{Kind.COMPUTE: 0, Kind.TRANSFER: 2}.get(kind, 1) for kind in Kind], dtype=np.uint8
+)
+_MAX_LEVELS = 3
+_MAX_PREFIXES = 64
+# Irrational numbers as fractions of 2**64, where products wrap: the golden ratio, and sqrt(2) - 1
+# by which tracks differ, lest all have one colour at a time.
+_GOLDEN, _SILVER = np.uint64(0x9E3779B97F4A7C15), np.uint64(0x6A09E667F3BCC908)
+_LEAST_MERGE = 4
+"""A level is kept only if it has this many times fewer rects than the block has rows."""
+
+
+def longest(duration_s: Floats, first: Ints) -> Ints:
+    """Return the index of the longest row in each run of rows; the earlier one of equals.
+
+    Parameters
+    ----------
+    duration_s : ndarray of float64
+        Not negative.
+    first : ndarray of int
+        Begin of each run, ascending from 0.
+    """
+    # Non-negative floats sort like their bits; the low bits make room for the row, so one
+    # reduction gives both (durations that differ by less than 1e-9 of themselves are equal).
+    mask = (1 << len(duration_s).bit_length()) - 1
+    packed = duration_s.view(np.int64) & ~mask
+    packed |= mask - np.arange(len(duration_s))
+    return mask - (np.maximum.reduceat(packed, first) & mask)
+
+
+def representatives(seconds: Floats, prefix: Ints, first: Ints, bucket: Ints, track: Ints) -> Ints:
+    """Return the row that stands for each run: the longest of one prefix.
+
+    Prefixes take turns at that by their shares of the runs' time, so colours are in proportion. It
+    is error diffusion without memory: a run's place in the sequence of multiples of the golden
+    ratio says which part of its own time counts, hence nothing changes when the window moves.
+
+    Parameters
+    ----------
+    seconds : ndarray of float64
+        Not negative.
+    prefix : ndarray of int
+        Those after the first 63 count as one.
+    first : ndarray of int
+        Begin of each run, ascending from 0.
+    bucket, track : ndarray of int64
+        Place of each run.
+    """
+    if len(first) == len(seconds):
+        return first
+    number = np.minimum(np.cumsum(np.bincount(prefix) > 0) - 1, _MAX_PREFIXES - 1)[prefix]
+    n, run = (
+        int(number.max()) + 1,
+        np.repeat(np.arange(len(first)), np.diff(first, append=len(seconds))),
+    )
+    cells = np.bincount(run * n + number, weights=seconds, minlength=len(first) * n)
+    until = cells.reshape(-1, n).cumsum(axis=1)
+    place = bucket.astype(np.uint64) * _GOLDEN + track.astype(np.uint64) * _SILVER
+    at = (place >> np.uint64(11)) * 2.0**-53 * until[:, -1]
+    chosen = (until <= at[:, np.newaxis]).sum(axis=1)
+    return longest(np.where(number == chosen[run], seconds, 0.0), first)
+
+
+class Block:
+    """Actions of all slots, immutable: any thread may read them.
+
+    Parameters
+    ----------
+    rows : dict of str to ndarray
+        The columns of `ACTIONS`, ``slot`` (ids) in place of ``worker``, in order of arrival; at
+        least one row.
+
+    Attributes
+    ----------
+    columns : dict of str to ndarray
+        The same in the order of the block, in the smallest types, ``thread`` as indices of
+        `threads`; and ``family``: what is merged only with its like, by outcome first, then by
+        kind.
+    threads : ndarray of uint64
+        Thread identifiers: a few thousand at most, of 8 bytes each.
+    sums : dict of tuple to dict
+        What `sums.block_sums` returned of all of it, by what they are by.
+    """
+
+    def __init__(self, rows: Columns) -> None:
+        self.n = len(rows["start"])
+        family = 3 * rows["outcome"] + _ORDER_OF_KIND[rows["kind"]]
+        track = family.astype(np.int64) * (int(rows["slot"].max()) + 1) + rows["slot"]
+        order = np.argsort(rows["start"], kind="stable")
+        # 16-bit keys are sorted by radix: 10 times faster than a comparison.
+        order = order[np.argsort(narrow(track)[order], kind="stable")]
+        self.threads, thread = np.unique(rows["thread"], return_inverse=True)
+        self.columns: Columns = {
+            name: column[order] if column.dtype.kind == "f" else narrow(column[order])
+            for name, column in {**rows, "thread": thread, "family": family}.items()
+        }
+        self._arrival = narrow(order)
+        self.start: Floats = self.columns["start"]
+        self.stop: Floats = self.columns["stop"]
+        self.min_start, self.max_start = float(self.start.min()), float(self.start.max())
+        self.max_stop = float(self.stop.max())
+        self._sizes = self._count(track[order])
+        self._levels: dict[int, Columns] = {}
+        self.sums: dict[tuple[str, ...], Columns] = {}
+
+    def _count(self, track: Ints) -> Ints:
+        """Return how many rects there are at each level from `FINEST` on."""
+        bucket = np.floor(self.start * 2.0**-FINEST).astype(np.int64)
+        # Two buckets are one from the level on that is above their highest different bit.
+        bits = np.frexp((bucket[1:] ^ bucket[:-1]).astype(np.float64))[1]
+        bits[track[1:] != track[:-1]] = 255
+        sizes: Ints = self.n - np.cumsum(np.bincount(bits, minlength=256))
+        return sizes
+
+    def sizes(self, finest: int) -> Floats:
+        """Return how many rects the block has at each level from ``finest`` to `COARSEST`."""
+        return self._sizes[finest - FINEST : COARSEST - FINEST + 1].astype(np.float64)
+
+    def touches(self, begin: float, end: float) -> bool:
+        """Tell whether an action may lie between two times, the latter included."""
+        return self.min_start <= end and (self.max_stop > begin or self.max_start >= begin)
+
+    def between(self, begin: float, end: float) -> Ints:
+        """Return the rows that are between two times at least partly, as a window has them."""
+        is_in = self.start <= end
+        is_in &= (self.start >= begin) | (self.stop > begin)
+        return np.flatnonzero(is_in)
+
+    def of_tasks(self, tasks: Ints) -> Ints:
+        """Return the rows of some tasks, by their ordinals."""
+        return np.flatnonzero(np.isin(self.columns["task"], tasks))
+
+    def in_arrival_order(self) -> Ints:
+        """Return the rows in order of arrival."""
+        rows = np.empty(self.n, dtype=np.int64)
+        rows[self._arrival] = np.arange(self.n)
+        return rows
+
+    def rects(self, level: int, begin: float, end: float) -> Columns:
+        """Return what is in a window, merged into buckets of ``2**level`` seconds.
+
+        Returns
+        -------
+        dict of str to ndarray
+            One row a rect: ``family``, ``slot`` (id), ``bucket`` (counted from the epoch),
+            ``row`` and ``prefix`` (of its representative), ``count`` of actions, their ``start``,
+            ``stop`` and sum ``busy_s``, and ``longest_s``.
+        """
+        if not (begin <= self.min_start and self.max_start <= end):
+            return self._merged(level, self.between(begin, end))
+        known = self._levels.get(level)
+        if known is None:
+            known = self._merged(level, np.arange(self.n))
+            if _LEAST_MERGE * len(known["row"]) <= self.n:
+                # Replaced as a whole: other threads may read it.
+                kept = list(self._levels.items())[1 - _MAX_LEVELS :]
+                self._levels = dict([*kept, (level, known)])
+        return known
+
+    def _merged(self, level: int, rows: Ints) -> Columns:
+        family, slot = self.columns["family"][rows], self.columns["slot"][rows]
+        start, stop = self.start[rows], self.stop[rows]
+        bucket = np.floor(start * 2.0**-level).astype(np.int64)
+        is_first = np.ones(len(rows), dtype=np.bool_)
+        is_first[1:] = bucket[1:] != bucket[:-1]
+        is_first[1:] |= (slot[1:] != slot[:-1]) | (family[1:] != family[:-1])
+        first = np.flatnonzero(is_first)
+        duration, prefix = stop - start, self.columns["prefix"][rows]
+        track = 16 * slot[first].astype(np.int64) + family[first]
+        best = representatives(duration, prefix, first, bucket[first], track)
+        return {
+            "family": family[first],
+            "slot": slot[first],
+            "bucket": bucket[first],
+            "row": rows[best],
+            "count": np.diff(first, append=len(rows)),
+            "start": start[first],
+            "stop": np.maximum.reduceat(stop, first),
+            "busy_s": np.add.reduceat(duration, first),
+            "longest_s": np.maximum.reduceat(duration, first) if len(first) else duration,
+            "prefix": prefix[best],
+        }
+
 
 _SUMMED: Final = {
     "count": np.add,

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import SchedulerInfo
+from dask_diag_lab.store.actions import Segment
 from dask_diag_lab.store.arrays import GrowingArray
 from dask_diag_lab.store.history import History
-from dask_diag_lab.store.keys import Segment
 from dask_diag_lab.store.live import LiveSession
 from dask_diag_lab.store.slots import SlotWorker
 

@@ -1,16 +1,17 @@
-"""Live tables whose rows have names: columns as the collector sent them, updated row by row."""
+"""Live tables as the collector sent them: rows with names, updated row by row, and the extras."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import nan
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import Change, TableSchema
-from dask_diag_lab.schema.columns import empty
-from dask_diag_lab.store.arrays import Row, frozen
+from dask_diag_lab.schema import GROUPS, PREFIXES, STATES, Change, TableSchema
+from dask_diag_lab.schema.columns import arrays, empty
+from dask_diag_lab.store.arrays import Ints, Row, frozen
 
 Cells = list[Any] | npt.NDArray[Any]  # the column decides
 
@@ -129,3 +130,105 @@ class NamedTable:
 def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Tell whether two columns are equal, NaN being equal to NaN."""
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
+_UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
+
+
+class GroupTable(NamedTable):
+    """Groups in order of their appearance; the columns of `GROUPS` are attributes.
+
+    Attributes
+    ----------
+    structure_version : int
+        Moves when groups came or went or their dependencies changed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(GROUPS)
+        self.structure_version = 0
+
+    def update(self, change: Change) -> None:
+        before = (self.names, self.dependencies)
+        super().update(change)
+        self.structure_version += before != (self.names, self.dependencies)
+
+
+class PrefixTable(NamedTable):
+    """Prefixes with tasks that have not ended, then the others; most tasks first in both.
+
+    The columns of `PREFIXES` are attributes. Tasks that were done and then forgotten stay counted.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(PREFIXES)
+
+    def _order(self) -> Ints:
+        states = self._columns["states"]
+        is_done = ~states[:, _UNFINISHED].any(axis=1)
+        return np.lexsort((-states.sum(axis=1), is_done))
+
+
+ExtraColumn = npt.NDArray[Any]  # dtypes differ; text and tuples are object arrays
+
+
+class ExtraTable:
+    """One extra table, as columns of equal length.
+
+    Attributes
+    ----------
+    version : int
+        Moves when the content changed.
+    is_known : bool
+        Whether anything arrived yet; a table may well be known and empty.
+    updated_at : float
+        Scheduler's clock when the content was as it is here, NaN before. Nothing is sent while
+        nobody looks, so that may be long ago.
+    columns : mapping of str to ndarray
+        By the names of the table; dtype object for text and tuples.
+    dropped : int
+        Rows of a log that were lost, here or on the scheduler; of another table, rows that are
+        not here because there are too many.
+    """
+
+    SAVED = ("is_known", "updated_at", "dropped", "columns")
+
+    def __init__(self, table: TableSchema) -> None:
+        self.table = table
+        self._is_log = table.sent == "log"
+        self.version = 0
+        self.is_known = False
+        self.updated_at = nan
+        self.dropped = 0
+        self.columns: dict[str, ExtraColumn] = empty(table)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, name: str) -> ExtraColumn:
+        return self.columns[name]
+
+    def apply(self, change: Change, time: float) -> None:
+        """Append the rows of a log, or replace those of another table; ``time`` as `updated_at`."""
+        new = arrays(self.table, change.columns)
+        self.dropped = change.dropped + (self.dropped if self._is_log else 0)
+        if self._is_log and self.is_known:
+            before = self.columns
+            new = {name: np.concatenate([before[name], new[name]]) for name in before}
+        n = len(next(iter(new.values())))
+        if n > self.table.max_rows:
+            self.dropped += n - self.table.max_rows
+            new = {name: column[-self.table.max_rows :] for name, column in new.items()}
+        self.columns = new
+        self.updated_at = time
+        self.is_known = True
+        self.version += 1
+
+    def clear(self) -> None:
+        """Forget all rows: they belong to a collector that is gone."""
+        if self.is_known:
+            self.columns = empty(self.table)
+            self.is_known = False
+            self.updated_at = nan
+            self.dropped = 0
+            self.version += 1

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from dask_diag_lab.collector import ASK, strings
+from dask_diag_lab.collector import ASK, wire
 from dask_diag_lab.collector.asking import MAX_ANSWER_BYTES
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport import on_worker
@@ -174,7 +174,7 @@ class Cluster:
 
 def run_message(function: Callable[..., Any], **arguments: int) -> dict[str, Any]:
     """Return the message that runs a function of `on_worker` on a worker."""
-    packed = by_value(function, on_worker, strings)
+    packed = by_value(function, on_worker, wire)
     return {"op": "run", "function": packed, "kwargs": by_value(arguments)}
 
 

@@ -18,7 +18,7 @@ from typing import Any
 import msgpack
 import psutil
 
-from dask_diag_lab.collector.strings import key_text
+from dask_diag_lab.collector.wire import key_text
 
 MAX_LOOKED_AT = 20_000
 """Tasks of one state that are compared to find the largest: about 10 ms of the worker's loop."""

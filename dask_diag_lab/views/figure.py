@@ -20,6 +20,7 @@ from bokeh.models import (
 )
 from bokeh.models.annotations import Legend, Title
 from bokeh.models.glyph import Glyph
+from bokeh.models.widgets import Div
 from bokeh.plotting import figure
 
 from dask_diag_lab.views.data import ColumnData, Rows, length
@@ -270,3 +271,26 @@ def _is_same(old: ColumnData, new: ColumnData) -> bool:
         is_alike = old.dtype == new.dtype
         return is_alike and np.array_equal(old, new, equal_nan=old.dtype.kind == "f")
     return list(old) == list(new)
+
+
+_CSS: Final = """
+:host {{ overflow: auto; background: {background}; border-top: 1px solid {grid}; }}
+.bk-clearfix {{
+  white-space: pre-wrap; overflow-wrap: anywhere; padding: 4px 8px; user-select: text;
+  font: calc({font_size} - 1px) ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+  color: {foreground}; tab-size: 4;
+}}
+"""
+
+
+def text_pane(look: Look) -> Div:
+    """Return an empty pane of text, which is not visible."""
+    pane = Div(render_as_text=True, disable_math=True, sizing_mode="stretch_both", margin=0)
+    pane.update(min_width=0, min_height=0, visible=False)
+    restyle_text_pane(pane, look)
+    return pane
+
+
+def restyle_text_pane(pane: Div, look: Look) -> None:
+    """Give the text the colours and size of ``look``."""
+    set_properties(pane, stylesheets=[_CSS.format(**look.style)])

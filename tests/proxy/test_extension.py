@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dask_diag_lab.proxy.config import Settings
+from dask_diag_lab.proxy.policy import Settings
 from tests.proxy.backends import Backend
 from tests.proxy.client import Client, message
 

@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from jupyter_core.paths import jupyter_data_dir
 
 from dask_diag_lab.proxy.client import Address, Exchange, UpstreamTimeoutError
-from dask_diag_lab.proxy.config import Settings
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from dask_diag_lab.proxy.messages import DashboardInfo
+from dask_diag_lab.proxy.policy import Settings
 from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.registry import DashboardRegistry
 from dask_diag_lab.proxy.stock import AddressStore

@@ -16,8 +16,7 @@ from bokeh.models.layouts import Column as Stack
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.asked import Asked, can_ask
 from dask_diag_lab.views.data import Column, ColumnData
-from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
-from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.figure import restyle_text_pane, set_properties, text_pane
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import Caption, Control, Table, View
 

@@ -18,8 +18,8 @@ from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
-from dask_diag_lab.views.extras import WAITING, ExtraPlot, extra_table
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.stack import WAITING, ExtraPlot, extra_table
 from dask_diag_lab.views.tasks.task_counts import done
 from dask_diag_lab.views.view import Control, LegendItem, Table
 

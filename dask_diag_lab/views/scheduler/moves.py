@@ -12,10 +12,10 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.names import worker_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
+from dask_diag_lab.views.stack import ExtraPlot, ExtraStack
 from dask_diag_lab.views.view import Control
 from dask_diag_lab.views.workers.common import WorkerBars
 

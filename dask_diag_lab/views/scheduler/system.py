@@ -12,11 +12,10 @@ import numpy.typing as npt
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Level, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
-from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
 from dask_diag_lab.views.names import name_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
-from dask_diag_lab.views.stack import StackPlot
+from dask_diag_lab.views.stack import ExtraPlot, ExtraStack, StackPlot
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.workers.common import EVENT_LOOP, WorkerBars, metric

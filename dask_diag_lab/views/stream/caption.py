@@ -27,7 +27,7 @@ from dask_diag_lab.views.view import LegendItem
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
-    from dask_diag_lab.store.extras import ExtraTable
+    from dask_diag_lab.store.tables import ExtraTable
 
 MAX_LEGEND: Final = 20
 LEGEND_NAME_CHARACTERS: Final = 40

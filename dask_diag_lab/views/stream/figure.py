@@ -30,7 +30,7 @@ from dask_diag_lab.views.stream.timeline import Timeline
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History
-    from dask_diag_lab.views.stream.rows import WorkerRows
+    from dask_diag_lab.views.stream.frame import WorkerRows
     from dask_diag_lab.views.stream.window import TimeWindow
 
 MIN_ROW_PX: Final = 4

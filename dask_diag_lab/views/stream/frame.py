@@ -1,24 +1,134 @@
-"""What a task stream draws of a window: blocks as columns, gathered off the loop.
+"""What a task stream draws of a window, and lists in its table: rows, and blocks as columns.
 
-Pure NumPy: knows neither Bokeh nor a colour, only colour codes.
+A worker has rows where the picture shows some of its life. In a picture that follows the cluster
+those that are alive have theirs in any case, so nothing moves while time passes. Pure NumPy,
+worked out off the loop: knows neither Bokeh nor a colour, only colour codes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.views.format import count
+from dask_diag_lab.views.names import name_label
+from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.lod import LevelOfDetail
-    from dask_diag_lab.views.stream.rows import Rows
+    from dask_diag_lab.store.slots import SlotRows
     from dask_diag_lab.views.stream.window import TimeWindow
+
+PAGE_ROWS: Final = 128
+"""Of many rows only the visible pages and one on each side are asked for: the blocks of 4000
+threads would have to be too coarse to be of use."""
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRows:
+    """Adjacent rows of one worker; ``ended`` is NaN while it is there."""
+
+    label: str
+    address: str
+    first: int
+    count: int
+    ended: float
+
+    @property
+    def is_gone(self) -> bool:
+        return not isnan(self.ended)
+
+
+class Rows:
+    """The rows of one picture, in the order of the slot table.
+
+    Parameters
+    ----------
+    history : History
+    is_shown : ndarray of bool
+        Which rows of its slot table are shown.
+
+    Attributes
+    ----------
+    slots : ndarray of int64
+        Row of the slot table that each row of the picture shows.
+    row_of : ndarray of int64
+        Row of the picture of each row of the slot table; -1 where there is none. One more at the
+        end, of what is in no slot.
+    workers, gone : list of WorkerRows
+        Those that have rows; of these the ones that are not there any more.
+    """
+
+    def __init__(self, history: History, is_shown: Bools) -> None:
+        table = history.slots
+        self.slots: Ints = np.flatnonzero(is_shown)
+        self.row_of: Ints = np.full(len(is_shown) + 1, -1, dtype=np.int64)
+        self.row_of[self.slots] = np.arange(len(self.slots))
+        self._joined: Floats = np.asarray(table.joined)[self.slots]
+        ended = np.asarray(table.ended)[self.slots]
+        self._ended: Floats = np.where(np.isnan(ended), np.inf, ended)
+        shown = np.asarray(table.worker)[self.slots]
+        firsts = np.flatnonzero(np.diff(shown, prepend=-1))
+        counts = np.diff(firsts, append=len(shown))
+        self.workers = [
+            WorkerRows(
+                name_label(table.label[self.slots[first]].removesuffix(" · 1" * (count > 1))),
+                history.strings[int(shown[first])],
+                first,
+                count,
+                float(ended[first]),
+            )
+            for first, count in zip(firsts.tolist(), counts.tolist(), strict=True)
+        ]
+        self.gone = [worker for worker in self.workers if worker.is_gone]
+
+    @property
+    def count(self) -> int:
+        """Rows there are."""
+        return len(self.slots)
+
+    def near(self, top: float, bottom: float) -> slice:
+        """Return the rows to ask for when those between two positions are visible."""
+        first = max(int(max(top, 0) // PAGE_ROWS) - 1, 0) * PAGE_ROWS
+        stop = (int(max(bottom, 0) // PAGE_ROWS) + 2) * PAGE_ROWS
+        return slice(min(first, self.count), min(stop, self.count))
+
+    def n_there(self, moment: float, rows: slice = slice(None)) -> int:
+        """Return how many threads of some rows were still there after a moment."""
+        return int(np.count_nonzero(self._ended[rows] > moment))
+
+    def thread_s(self, begin: float, end: float, rows: slice) -> float:
+        """Return the seconds that the threads of some rows existed between two times, summed."""
+        existed = np.minimum(self._ended[rows], end) - np.maximum(self._joined[rows], begin)
+        return float(np.maximum(existed, 0.0).sum())
+
+    def worker_at(self, position: float) -> WorkerRows | None:
+        """Return the worker whose rows hold a position on the axis."""
+        at = round(position)
+        found = (one for one in self.workers if one.first <= at < one.first + one.count)
+        return next(found, None)
+
+
+def shown_slots(table: SlotRows, begin: float, end: float, *, is_live: bool) -> Bools:
+    """Return which slots have a row: those of workers that were there in some of the time.
+
+    In a picture that follows the cluster those that are alive have theirs in any case.
+    """
+    is_gone = np.asarray(table.ended) < begin  # NaN of those that are alive is not
+    lived = ~is_gone & (np.asarray(table.joined) <= end)
+    return lived | (np.asarray(table.is_alive) & is_live)
+
 
 PREFIX_CODES: Final = 216
 """Codes below this are prefixes: a multiple of both palettes' lengths, so the order repeats."""
@@ -240,3 +350,84 @@ def block_at(blocks: Columns, moment: float, position: float, reach_s: float) ->
     start, stop = (float(near[name][best]) for name in ("start", "stop"))
     key = str(near["key"][best]) if "key" in near else ""
     return Pointed(prefix, task, key, kind, row, start, stop)
+
+
+MAX_ROWS: Final = 1_000_000
+
+_KINDS: Final = np.array([kind.name.lower().replace("_", "-") for kind in Kind], dtype=object)
+_OUTCOMES: Final = np.array([outcome.name.lower() for outcome in Outcome], dtype=object)
+_COLUMNS: Final = ("start", "stop", "slot", "kind", "outcome", "prefix", "nbytes", "source")
+_MOMENTS: Final = ("ready", "assigned")
+_UNITS: Final = {
+    "t": "s since the first action",
+    "start": "s since the epoch",
+    "stop": "s since the epoch",
+    "ready": "s since the epoch",
+    "assigned": "s since the epoch",
+    "duration": "s",
+    "nbytes": "B",
+}
+
+
+def history_job(
+    live: LiveSession, begin: float, end: float, tasks: slice | None = None
+) -> Callable[[], tuple[Table, str]]:
+    """Return what makes a table of the actions between two times, in any thread.
+
+    What runs comes last, its duration so far. Of too many actions the newest are in it, and how
+    many are left out is returned beside it.
+
+    Parameters
+    ----------
+    live : LiveSession
+    begin, end : float
+        Seconds since the epoch; infinite ones for all.
+    tasks : slice, optional
+        Of the tasks that have ended, in the order in which they did, those that are wanted. Then
+        what runs is not in it.
+    """
+    read, keys_of = live.history.actions.between(begin, end, MAX_ROWS), live.history.actions.keys
+    first_start, running = live.history.actions.first_start, running_blocks(live)
+    is_in = (running["start"] <= end) & (running["stop"] >= begin) & (running["slot"] >= 0)
+    is_in &= tasks is None
+    running = {name: column[is_in] for name, column in running.items()}
+    rows = Rows(live.history, np.ones(live.history.slots.count, dtype=np.bool_))
+    worker_names = np.array([w.label for w in rows.workers for _ in range(w.count)] + [""], object)
+    threads = np.append(np.asarray(live.history.slots.thread_index) + 1, 0)
+    strings = live.history.strings
+
+    def make() -> tuple[Table, str]:
+        actions, total = read()
+        is_cut = total > MAX_ROWS
+        left_out = f"the newest {count(MAX_ROWS)} of {count(total)} actions" if is_cut else ""
+        if tasks is not None:
+            ended = np.unique(actions["task"])
+            is_in = np.isin(actions["task"], ended[tasks])
+            actions = {name: column[is_in] for name, column in actions.items()}
+            left_out = f"{count(len(ended[tasks]))} of {count(len(ended))} tasks"
+        of = {name: np.concatenate((actions[name], running[name])) for name in _COLUMNS}
+        start, stop = of["start"], of["stop"]
+        unknown = np.full(len(running["start"]), np.nan)
+        moments = {
+            name: np.concatenate((actions["start"] - actions[name], unknown)).tolist()
+            for name in _MOMENTS
+        }
+        slot, kind, outcome = (of[name].astype(np.int64) for name in ("slot", "kind", "outcome"))
+        columns = {
+            "t": (start - np.fmin(first_start, start.min(initial=np.inf))).tolist(),
+            "start": start.tolist(),
+            "stop": stop.tolist(),
+            "duration": (stop - start).tolist(),
+            "worker": worker_names[slot].tolist(),
+            "thread": threads[slot].tolist(),
+            "kind": _KINDS[kind].tolist(),
+            "outcome": _OUTCOMES[outcome].tolist(),
+            "prefix": strings.take(of["prefix"].astype(np.int64).tolist()),
+            "key": [*keys_of(actions["task"]), *running["key"]],
+            "nbytes": of["nbytes"].tolist(),
+            "source": strings.take(of["source"].astype(np.int64).tolist()),
+            **moments,
+        }
+        return Table(columns, _UNITS), left_out
+
+    return make

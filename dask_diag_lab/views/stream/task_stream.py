@@ -17,6 +17,7 @@ from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
+from dask_diag_lab.views.data import REST
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
@@ -26,14 +27,14 @@ from dask_diag_lab.views.stream.frame import (
     Detail,
     Frame,
     Pointed,
+    Rows,
     block_at,
     frame_job,
+    history_job,
     running_blocks,
+    shown_slots,
 )
-from dask_diag_lab.views.stream.history import history_job
-from dask_diag_lab.views.stream.rows import Rows, shown_slots
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
-from dask_diag_lab.views.sums import REST
 from dask_diag_lab.views.tasks.task_counts import erred_item
 from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 

@@ -22,7 +22,7 @@ from dask_diag_lab.views.stream.window import TimeWindow
 from dask_diag_lab.views.time_axis import add_stretch_tool, make_time_axis
 
 if TYPE_CHECKING:
-    from dask_diag_lab.views.stream.rows import WorkerRows
+    from dask_diag_lab.views.stream.frame import WorkerRows
 
 EDGE_PX: Final = 24
 """For the half of the last tick's label that is beside the frame."""

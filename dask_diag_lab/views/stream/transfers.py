@@ -35,7 +35,7 @@ from dask_diag_lab.views.names import (
 )
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.stream.rows import WorkerRows
+from dask_diag_lab.views.stream.frame import WorkerRows
 from dask_diag_lab.views.stream.timeline import Timeline
 from dask_diag_lab.views.stream.window import TimeWindow, stepped_span
 from dask_diag_lab.views.tables import SortableTable

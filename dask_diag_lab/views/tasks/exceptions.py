@@ -12,11 +12,10 @@ from dask_diag_lab.schema import STATES
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Column, Rows
-from dask_diag_lab.views.details.text_pane import restyle_text_pane, text_pane
-from dask_diag_lab.views.extras import ExtraPlot
-from dask_diag_lab.views.figure import set_properties
+from dask_diag_lab.views.figure import restyle_text_pane, set_properties, text_pane
 from dask_diag_lab.views.names import shown_name, worker_label
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.stack import ExtraPlot
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Control, Table
 

@@ -15,14 +15,13 @@ import numpy as np
 from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store.sums import ALL, NO_DURATIONS, Durations, Sums
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column, DataPlot, Rows, length
-from dask_diag_lab.views.extras import WAITING
+from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView, length
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.models import ProgressBars
 from dask_diag_lab.views.names import distinct, shown_name, without_start
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.sums import SumsView
+from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.tasks.graph_layout import depths

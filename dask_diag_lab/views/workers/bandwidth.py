@@ -15,15 +15,14 @@ from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
-from dask_diag_lab.views.data import Column, DataPlot, Rows
-from dask_diag_lab.views.extras import ExtraPlot, ExtraStack
+from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.figure_view import FigureView
 from dask_diag_lab.views.models import EvenLabels
 from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.sums import SumsView
+from dask_diag_lab.views.stack import ExtraPlot, ExtraStack
 from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.view import Table
 

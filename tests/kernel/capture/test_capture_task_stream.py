@@ -22,7 +22,7 @@ from distributed import Client, wait
 import dask_diag_lab
 from dask_diag_lab import get_task_stream
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.views.stream.rows import PAGE_ROWS
+from dask_diag_lab.views.stream.frame import PAGE_ROWS
 from tests.kernel.capture.saved import plots
 from tests.kernel.serving import LIMIT_S, run, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.collector.actions import OK, REMEMBERED, ROW, SURE_S, ActionRecorder, Clocks
-from dask_diag_lab.collector.strings import OTHER, Strings, key_text
-from dask_diag_lab.collector.wire import MAX_REMOVALS, NamedRows
+from dask_diag_lab.collector.wire import MAX_REMOVALS, OTHER, NamedRows, Strings, key_text
 from dask_diag_lab.schema import PREFIXES, STATES
 from dask_diag_lab.schema.columns import decoded
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import ACTIONS
 from dask_diag_lab.store import History
-from dask_diag_lab.store.keys import KeyTable
+from dask_diag_lab.store.actions import KeyTable
 from tests.kernel.store.batches import T0, BatchMaker
 
 

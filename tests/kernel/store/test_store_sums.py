@@ -9,8 +9,7 @@ from hypothesis import strategies as some
 
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import History
-from dask_diag_lab.store.checkpoints import Checkpoints
-from dask_diag_lab.store.sums import ALL, Window, thread_time
+from dask_diag_lab.store.sums import ALL, Checkpoints, Window, thread_time
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 Action = tuple[int, Kind, int, int]

@@ -11,7 +11,7 @@ from distributed import Client, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
 from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, Kind, Outcome
-from dask_diag_lab.store.extras import ExtraTable
+from dask_diag_lab.store.tables import ExtraTable
 from dask_diag_lab.transport import Feed, FeedState
 from tests.kernel.serving import until
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_diag_lab.collector.strings import key_text
+from dask_diag_lab.collector.wire import key_text
 from tests.kernel.transport.asking import asking
 from tests.kernel.transport.live_cluster import cluster, feeding
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from dask_diag_lab.transport.trees import (
+from dask_diag_lab.transport.answers import (
     MAX_NODES,
     add_tree,
     count_nodes,

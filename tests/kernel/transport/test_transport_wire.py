@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dask_diag_lab.collector.actions import ActionRecorder
-from dask_diag_lab.collector.strings import Strings
+from dask_diag_lab.collector.wire import Strings
 from dask_diag_lab.schema import TABLES, THRESHOLDS
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.store import LiveSession
