@@ -11,8 +11,8 @@ import { sharedPlugin } from './plugins/shared';
 import { sidebarPlugin } from './plugins/sidebar';
 import { statusPlugin } from './plugins/status';
 
-export { IDashboards, type FeedState, type IKnownDashboard } from './api/dashboards';
-export type { IDashboard, IPlot, ISummary } from './api/protocol';
+export { IDashboards, type FeedState, type IKnownDashboard } from './dashboards/dashboards';
+export type { IDashboard, IPlot, ISummary } from './protocol/dashboard';
 
 export default [
   dashboardsPlugin,

@@ -6,14 +6,14 @@
  * the page's query is what its only plot is to show (`data-kind="single"`).
  */
 
-import type { IDashboard } from '../api/protocol';
+import { clusterFor, peersOf, type Peer } from '../dashboards/clusters';
 import { BokehLoader } from '../plot/bokeh';
-import { clusterFor, peersOf, type Peer } from '../plot/clusters';
-import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../plot/control';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
 import { openSession, type Verb } from '../plot/session';
-import { english, helpNodes } from '../plot/text';
+import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../protocol/control';
+import type { IDashboard } from '../protocol/dashboard';
+import { english, helpNodes } from '../text';
 import { openSaved, unpack } from './saved';
 import { PageServer } from './server';
 import { followTabs } from './tabs';

@@ -1,7 +1,7 @@
 /** What a saved page carries: BokehJS and its documents, packed; nothing is fetched. */
 
 import { SavedSession, type PlotSession } from '../plot/session';
-import { english } from '../plot/text';
+import { english } from '../text';
 
 interface ISaved {
   readonly bokeh: string;

@@ -1,9 +1,8 @@
 /** The dashboard that serves this page: at its own port, or behind Jupyter's relay. */
 
-import { dashboardsOf, type IDashboard } from '../api/protocol';
-import { reasonOf, remoteServer } from '../plot/remote';
-import type { IPlotServer } from '../plot/session';
-import { english } from '../plot/text';
+import { dashboardsOf, type IDashboard } from '../protocol/dashboard';
+import { english } from '../text';
+import { reasonOf, remoteServer, type IPlotServer } from '../transport/remote';
 
 /** A kernel that holds the interpreter answers when it lets go (ms). */
 const ANSWER_MS = 60_000;

@@ -1,6 +1,6 @@
 /** BokehJS in a page: what is used of it, and loading it once, from the dashboard's own server. */
 
-import type { ITranslate } from './text';
+import type { ITranslate } from '../text';
 
 /** What is drawn on: pixels, or SVG with the same commands. */
 export interface ICanvasLayer {

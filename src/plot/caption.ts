@@ -5,10 +5,15 @@
  * where there is little room is the business of the style sheet, `style/plot.css`.
  */
 
-import type { IClusterTag } from './clusters';
-import { LEGEND_MARKS, type Control, type ILegendItem, type IPlotControl } from './control';
+import type { ITag } from '../dashboards/clusters';
+import {
+  LEGEND_MARKS,
+  type Control,
+  type ILegendItem,
+  type IPlotControl
+} from '../protocol/control';
+import { h, setText, type ITranslate } from '../text';
 import type { Presentation } from './state';
-import { h, setText, type ITranslate } from './text';
 
 // Keys that mean something to a field or a button are not shortcuts of the plot around it.
 const OWN_KEYS = { 'data-lm-suppress-shortcuts': 'true' };
@@ -198,11 +203,6 @@ type Field = HTMLSelectElement | HTMLInputElement | HTMLButtonElement;
 const FIELDS = 'select, input:not(:focus), button[aria-pressed]';
 
 let lists = 0;
-
-/** The mark by which clusters are told apart, and whose it is. */
-export interface ITag extends IClusterTag {
-  readonly title: string;
-}
 
 function legendMark({ shape, color, alpha }: ILegendItem): HTMLElement {
   const mark = h('span', { 'aria-hidden': 'true' }, LEGEND_MARKS[shape] ?? LEGEND_MARKS.fill);

@@ -1,11 +1,12 @@
 /** One live plot: connected, drawn with its caption, paused when unseen, never blank without a reason. */
 
-import { Caption, type ITag } from './caption';
-import { headingOf } from './control';
-import type { Control, ILook, IOpening, IPlotControl, PlotArguments } from './control';
+import type { ITag } from '../dashboards/clusters';
+import { headingOf } from '../protocol/control';
+import type { Control, ILook, IOpening, IPlotControl, PlotArguments } from '../protocol/control';
+import { h, messageOf, type ITranslate } from '../text';
+import { Caption } from './caption';
 import type { PlotSession, Verb } from './session';
 import { NOTHING_YET, presentationOf, type ISurroundings, type Link } from './state';
-import { h, messageOf, type ITranslate } from './text';
 
 /** Characters of a picture that is kept in a notebook: 60 kB. */
 const LONGEST_STILL = 80_000;

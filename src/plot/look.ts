@@ -1,6 +1,6 @@
 /** The page's colours and fonts as a view takes them, read from the CSS variables that Lab's themes have. */
 
-import type { ILook, Palette } from './control';
+import type { ILook, Palette } from '../protocol/control';
 
 /** Return the look of the page now, with the palette that the user has chosen. */
 export function readLook(isLight: boolean, theme: string, palette: Palette): ILook {

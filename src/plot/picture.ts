@@ -1,7 +1,7 @@
 /** A picture as it is saved: its headline and legend above what was drawn, on the page's colour. */
 
+import { LEGEND_MARKS, type ILegendItem, type ILook } from '../protocol/control';
 import type { IBokeh, ICanvasLayer } from './bokeh';
-import { LEGEND_MARKS, type ILegendItem, type ILook } from './control';
 
 /** Height of a line and the space left of it, in CSS pixels. */
 const LINE_PX = 22;

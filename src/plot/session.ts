@@ -1,5 +1,18 @@
 /** One plot's live document: asked for, drawn natively, followed, closed without a trace. */
 
+import {
+  CONTROL_NAME,
+  Control,
+  documentOf,
+  fieldsOf,
+  type ILook,
+  type IOpening,
+  type IPeriod,
+  type PlotArguments
+} from '../protocol/control';
+import type { ITranslate } from '../text';
+import type { IPlotServer } from '../transport/remote';
+import type { IMessage, StreamedPlot } from '../transport/stream';
 import type {
   BokehLoader,
   IBokeh,
@@ -10,34 +23,12 @@ import type {
   IBokehView,
   ICanvasLayer
 } from './bokeh';
-import {
-  CONTROL_NAME,
-  Control,
-  documentOf,
-  fieldsOf,
-  type ILook,
-  type IOpening,
-  type IPeriod,
-  type PlotArguments
-} from './control';
 import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
-import type { IMessage, PlotStream, StreamedPlot } from './stream';
-import type { ITranslate } from './text';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
 export type Verb =
   'zoom-in' | 'zoom-out' | 'pan-left' | 'pan-right' | 'fit' | 'live' | 'freeze' | 'clear';
-
-/** A dashboard's server, wherever it is; paths are relative to it. */
-export interface IPlotServer {
-  /** Resolves with JSON. */
-  get(path: string): Promise<unknown>;
-  /** Where a file is, or once it has been fetched, a copy of it. */
-  url(path: string): string | Promise<string>;
-  /** All its plots in this page. */
-  readonly stream: PlotStream;
-}
 
 /**
  * Open the live document of a plot.

@@ -1,8 +1,8 @@
 /** What a plot shows beside or instead of its picture, decided from everything known; pure. */
 
 import { clock } from '../models/units';
-import type { Control } from './control';
-import { formatSpan, type ITranslate } from './text';
+import type { Control } from '../protocol/control';
+import { formatSpan, type ITranslate } from '../text';
 
 export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 

@@ -5,10 +5,10 @@ import { PathExt } from '@jupyterlab/coreutils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Token } from '@lumino/coreutils';
 
-import { meantDashboard, type IKnownDashboard } from '../api/dashboards';
-import type { IPlot } from '../api/protocol';
-import { clusterFor, clustersOf } from '../plot/clusters';
-import { NO_ARGUMENTS, type PlotArguments } from '../plot/control';
+import { clusterFor, clustersOf } from '../dashboards/clusters';
+import { meantDashboard, type IKnownDashboard } from '../dashboards/dashboards';
+import { NO_ARGUMENTS, type PlotArguments } from '../protocol/control';
+import type { IPlot } from '../protocol/dashboard';
 import { PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS, TokenIDs } from '../tokens';
 import { bindingOf, type IBinding } from '../widgets/boundplot';
 import type { Pane } from '../widgets/pane';

@@ -6,10 +6,10 @@ import { IConsoleTracker } from '@jupyterlab/console';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
-import { KernelChannels } from '../api/channel';
-import { DashboardsModel, IDashboards } from '../api/dashboards';
-import { Server } from '../api/server';
+import { DashboardsModel, IDashboards } from '../dashboards/dashboards';
 import { PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { KernelChannels } from '../transport/channel';
+import { Server } from '../transport/server';
 
 export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
   id: PluginIDs.dashboards,

@@ -2,7 +2,7 @@
 
 import { InputDialog, Notification } from '@jupyterlab/apputils';
 
-import { messageOf, type ITranslate } from '../plot/text';
+import { messageOf, type ITranslate } from '../text';
 
 const SHOWN = { autoClose: 6000 };
 

@@ -4,8 +4,8 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { Clipboard, InputDialog } from '@jupyterlab/apputils';
 import { addIcon, closeIcon, launchIcon, linkIcon } from '@jupyterlab/ui-components';
 
-import type { IKnownDashboard } from '../api/dashboards';
-import { messageOf } from '../plot/text';
+import type { IKnownDashboard } from '../dashboards/dashboards';
+import { messageOf } from '../text';
 import { CommandIDs, PAGES, PluginIDs } from '../tokens';
 import { runCommand } from '../widgets/services';
 import { describedBy, isPointed, type Args } from './args';

@@ -5,7 +5,7 @@ import { NotebookActions } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { addBelowIcon, codeIcon } from '@jupyterlab/ui-components';
 
-import { isPlotName } from '../plot/control';
+import { isPlotName } from '../protocol/control';
 import { CommandIDs, MimeTypes, PluginIDs } from '../tokens';
 import { OutputPlot } from '../widgets/output';
 import { describedBy, isPointed, textArg } from './args';

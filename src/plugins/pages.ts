@@ -1,8 +1,8 @@
 /** Pages of dashboards in browser tabs. */
 
-import type { IKnownDashboard } from '../api/dashboards';
-import type { IOpening } from '../plot/control';
-import type { ITranslate } from '../plot/text';
+import type { IKnownDashboard } from '../dashboards/dashboards';
+import type { IOpening } from '../protocol/control';
+import type { ITranslate } from '../text';
 import type { BoundPlot } from '../widgets/boundplot';
 import type { IPlotServices } from '../widgets/services';
 import { notify } from './dialogs';

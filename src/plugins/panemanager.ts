@@ -7,8 +7,13 @@ import { DockPanelSvg } from '@jupyterlab/ui-components';
 import { Token, UUID } from '@lumino/coreutils';
 import type { DockLayout } from '@lumino/widgets';
 
-import type { IKnownDashboard } from '../api/dashboards';
-import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../plot/control';
+import type { IKnownDashboard } from '../dashboards/dashboards';
+import {
+  isSameArguments,
+  NO_ARGUMENTS,
+  type IOpening,
+  type PlotArguments
+} from '../protocol/control';
 import { BOARD_ID, NAMESPACE, TokenIDs } from '../tokens';
 import { bindingOf, type BoundPlot, type IBinding } from '../widgets/boundplot';
 import { diagIcon } from '../widgets/icons';

@@ -18,8 +18,8 @@ import {
 } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
-import { argumentsOf } from '../plot/control';
 import type { Verb } from '../plot/session';
+import { argumentsOf } from '../protocol/control';
 import { CommandIDs, PluginIDs, TOOLBAR_FACTORY } from '../tokens';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/boundplot';
 import { watchFrames } from '../widgets/frame';

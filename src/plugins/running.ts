@@ -4,7 +4,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IRunningSessionManagers } from '@jupyterlab/running';
 import { Signal } from '@lumino/signaling';
 
-import { clustersOf } from '../plot/clusters';
+import { clustersOf } from '../dashboards/clusters';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { bindingOf } from '../widgets/boundplot';
 import { diagIcon } from '../widgets/icons';

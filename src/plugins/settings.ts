@@ -3,8 +3,8 @@
 import type { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { Signal, type ISignal } from '@lumino/signaling';
 
-import type { Palette } from '../plot/control';
-import type { ITranslate } from '../plot/text';
+import type { Palette } from '../protocol/control';
+import type { ITranslate } from '../text';
 import { PluginIDs } from '../tokens';
 import { notifyError } from './dialogs';
 

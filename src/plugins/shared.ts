@@ -8,12 +8,12 @@ import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 
-import { IDashboards } from '../api/dashboards';
-import { Server } from '../api/server';
+import { IDashboards } from '../dashboards/dashboards';
 import { BokehLoader } from '../plot/bokeh';
-import type { ILook } from '../plot/control';
 import { readLook, storageKey } from '../plot/look';
+import type { ILook } from '../protocol/control';
 import { CommandIDs, PANE_CLASS, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { Server } from '../transport/server';
 import type { IKey, IPlotServices } from '../widgets/services';
 import { IShared } from './context';
 import { Settings } from './settings';

@@ -4,7 +4,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { IStatusBar } from '@jupyterlab/statusbar';
 import { Signal } from '@lumino/signaling';
 
-import type { IKnownDashboard } from '../api/dashboards';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { CommandIDs, NAMESPACE, PluginIDs } from '../tokens';
 import { runCommand } from '../widgets/services';
 import { statusItem } from '../widgets/status';

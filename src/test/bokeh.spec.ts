@@ -5,8 +5,8 @@ import {
   type IBokehModel
 } from '../plot/bokeh';
 import { openSession, type PlotSession } from '../plot/session';
-import { PlotStream } from '../plot/stream';
-import { english } from '../plot/text';
+import { PlotStream } from '../transport/stream';
+import { english } from '../text';
 import { FakeTransport, LOOK } from './plots';
 
 describe('loading BokehJS', () => {

@@ -1,7 +1,7 @@
 import { Caption } from '../plot/caption';
-import { Control } from '../plot/control';
+import { Control } from '../protocol/control';
 import { NOTHING_YET } from '../plot/state';
-import { english, helpNodes, type ITranslate } from '../plot/text';
+import { english, helpNodes, type ITranslate } from '../text';
 
 let caption: Caption;
 let set: [string, string][];

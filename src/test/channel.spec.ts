@@ -7,7 +7,7 @@
 import type { Kernel, KernelMessage } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 
-import { KernelChannels } from '../api/channel';
+import { KernelChannels } from '../transport/channel';
 import { fixture, trans } from './dashboards';
 import { frameOf, until } from './plots';
 

@@ -1,4 +1,4 @@
-import { clusterFor, clustersOf, peersOf, tagsOf } from '../plot/clusters';
+import { clusterFor, clustersOf, peersOf, tagsOf } from '../dashboards/clusters';
 import { dashboard, stock } from './dashboards';
 
 const ORIGIN = { dashboard: 'own', kernel: 'k1', notebook: 'a.ipynb' };

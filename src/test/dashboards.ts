@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
-import type { FeedState, IDashboards, IKnownDashboard } from '../api/dashboards';
-import { dashboardsOf } from '../api/protocol';
-import type { ITag } from '../plot/caption';
-import { tagsOf } from '../plot/clusters';
+import type { FeedState, IDashboards, IKnownDashboard } from '../dashboards/dashboards';
+import { dashboardsOf } from '../protocol/dashboard';
+import type { ITag } from '../dashboards/clusters';
+import { tagsOf } from '../dashboards/clusters';
 
 const FIXTURES = join(__dirname, '../../tests/contract/fixtures');
 

@@ -12,10 +12,10 @@ import { ServerConnection } from '@jupyterlab/services';
 import { Signal } from '@lumino/signaling';
 import { WebSocket, WebSocketServer } from 'ws';
 
-import type { IChannelDashboard } from '../api/channel';
-import { DashboardsModel, meantDashboard } from '../api/dashboards';
-import { dashboardsOf } from '../api/protocol';
-import { Server } from '../api/server';
+import type { IChannelDashboard } from '../transport/channel';
+import { DashboardsModel, meantDashboard } from '../dashboards/dashboards';
+import { dashboardsOf } from '../protocol/dashboard';
+import { Server } from '../transport/server';
 import { fixture, trans } from './dashboards';
 import { until } from './plots';
 

@@ -1,6 +1,6 @@
-import { Control } from '../plot/control';
+import { Control } from '../protocol/control';
 import { LivePlot } from '../plot/live';
-import { english } from '../plot/text';
+import { english } from '../text';
 import { FakeSession, LOOK, settled } from './plots';
 
 let sessions: FakeSession[];

@@ -1,8 +1,8 @@
 /** A live document that a test sets, in place of one of a kernel. */
 
-import { Control, type ILook, type IOpening, type IPeriod } from '../plot/control';
+import { Control, type ILook, type IOpening, type IPeriod } from '../protocol/control';
 import type { PlotSession } from '../plot/session';
-import type { IConnection, IReceiver } from '../plot/stream';
+import type { IConnection, IReceiver } from '../transport/stream';
 
 export const LOOK: ILook = {
   name: 'light',

@@ -5,7 +5,7 @@ import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/applica
 import { ILabShell } from '@jupyterlab/application';
 import type { Token } from '@lumino/coreutils';
 
-import { meantDashboard, shownNames } from '../api/dashboards';
+import { meantDashboard, shownNames } from '../dashboards/dashboards';
 import plugins, { IDashboards } from '../index';
 import { storageKey } from '../plot/look';
 import { CommandIDs, NAMESPACE, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';

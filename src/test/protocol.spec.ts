@@ -1,4 +1,4 @@
-import { dashboardsOf, listAfter, plotOutputOf, plotsOf, tableOf } from '../api/protocol';
+import { dashboardsOf, listAfter, plotOutputOf, plotsOf, tableOf } from '../protocol/dashboard';
 import {
   argumentsOf,
   Control,
@@ -7,8 +7,8 @@ import {
   isSameArguments,
   openingOf,
   queryOf
-} from '../plot/control';
-import { ProtocolError } from '../plot/text';
+} from '../protocol/control';
+import { ProtocolError } from '../text';
 import { fixture, fixtureNames } from './dashboards';
 
 describe('the list of dashboards', () => {

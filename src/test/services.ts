@@ -5,8 +5,8 @@ import { Signal } from '@lumino/signaling';
 import { Menu } from '@lumino/widgets';
 
 import { BokehLoader } from '../plot/bokeh';
-import { Server } from '../api/server';
-import { PlotStream, webSocketTransport } from '../plot/stream';
+import { Server } from '../transport/server';
+import { PlotStream, webSocketTransport } from '../transport/stream';
 import type { IPlotServices } from '../widgets/services';
 import { DashboardList, trans } from './dashboards';
 import { LOOK } from './plots';

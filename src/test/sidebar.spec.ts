@@ -1,7 +1,7 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
 
-import type { IDashboard } from '../api/protocol';
+import type { IDashboard } from '../protocol/dashboard';
 import { found, grouped } from '../widgets/catalogue';
 import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
 import { CommandIDs } from '../tokens';

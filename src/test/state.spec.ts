@@ -1,6 +1,6 @@
-import { Control } from '../plot/control';
+import { Control } from '../protocol/control';
 import { presentationOf, type ISituation } from '../plot/state';
-import { english } from '../plot/text';
+import { english } from '../text';
 
 const NOW = new Date(2026, 10, 23, 14, 2, 10).getTime();
 

@@ -3,12 +3,12 @@
 import { Signal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
-import type { IKnownDashboard } from '../api/dashboards';
-import type { IPlot } from '../api/protocol';
-import { clusterFor, newClusters, peersOf, type IOrigin, type Peer } from '../plot/clusters';
-import { isText, type Fields, type PlotArguments } from '../plot/control';
+import { clusterFor, newClusters, peersOf, type IOrigin, type Peer } from '../dashboards/clusters';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { closedMessage, type ISurroundings, type ITrouble, type Presentation } from '../plot/state';
-import type { ITranslate } from '../plot/text';
+import { isText, type Fields, type PlotArguments } from '../protocol/control';
+import type { IPlot } from '../protocol/dashboard';
+import type { ITranslate } from '../text';
 import { CommandIDs } from '../tokens';
 import { runCommand, type IPlotServices } from './services';
 

@@ -3,7 +3,7 @@
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { StringExt } from '@lumino/algorithm';
 
-import type { IPlot } from '../api/protocol';
+import type { IPlot } from '../protocol/dashboard';
 
 export interface IPlotGroup {
   readonly name: string;

@@ -4,7 +4,7 @@ import { MimeData } from '@lumino/coreutils';
 import { Drag } from '@lumino/dragdrop';
 import type { Widget } from '@lumino/widgets';
 
-import { h } from '../plot/text';
+import { h } from '../text';
 import { MimeTypes } from '../tokens';
 import { plotIcon } from './icons';
 

@@ -7,11 +7,11 @@
 
 import { IFrame } from '@jupyterlab/ui-components';
 
-import type { IKnownDashboard } from '../api/dashboards';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { Caption } from '../plot/caption';
-import { Control, NO_ARGUMENTS } from '../plot/control';
 import { NOTHING_YET, presentationOf, type ITrouble, type Link } from '../plot/state';
-import { messageOf } from '../plot/text';
+import { Control, NO_ARGUMENTS } from '../protocol/control';
+import { messageOf } from '../text';
 import { FRAME_CLASS } from '../tokens';
 import { BoundPlot, type IPlotOptions } from './boundplot';
 

@@ -9,9 +9,9 @@ import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
 import { JSONExt } from '@lumino/coreutils';
 import { PanelLayout, Widget } from '@lumino/widgets';
 
-import { plotOutputOf } from '../api/protocol';
-import { isText } from '../plot/control';
-import { h } from '../plot/text';
+import { isText } from '../protocol/control';
+import { plotOutputOf } from '../protocol/dashboard';
+import { h } from '../text';
 import { MimeTypes } from '../tokens';
 import { PlotWidget } from './plotwidget';
 import type { IPlotServices } from './services';

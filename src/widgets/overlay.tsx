@@ -4,9 +4,9 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import { closeIcon, ReactWidget, Table, ToolbarButtonComponent } from '@jupyterlab/ui-components';
 import React from 'react';
 
-import type { ITable } from '../api/protocol';
 import { clock, count } from '../models/units';
-import { helpNodes } from '../plot/text';
+import type { ITable } from '../protocol/dashboard';
+import { helpNodes } from '../text';
 import type { IKey } from './services';
 
 export class PaneOverlay extends ReactWidget {

@@ -6,8 +6,8 @@ import { MessageLoop } from '@lumino/messaging';
 import { Panel, type Widget } from '@lumino/widgets';
 import React from 'react';
 
-import type { PlotArguments } from '../plot/control';
-import { messageOf } from '../plot/text';
+import type { PlotArguments } from '../protocol/control';
+import { messageOf } from '../text';
 import { CommandIDs, PANE_CLASS, TAB_CLASS } from '../tokens';
 import type { BoundPlot, IPlotOptions } from './boundplot';
 import { FramePlot } from './frame';

@@ -2,11 +2,16 @@
 
 import { Signal } from '@lumino/signaling';
 
-import type { IKnownDashboard } from '../api/dashboards';
-import { isSameArguments, NO_ARGUMENTS, type IOpening, type PlotArguments } from '../plot/control';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { LivePlot } from '../plot/live';
 import { openSession } from '../plot/session';
 import type { Presentation } from '../plot/state';
+import {
+  isSameArguments,
+  NO_ARGUMENTS,
+  type IOpening,
+  type PlotArguments
+} from '../protocol/control';
 import { BoundPlot, type IPlotOptions } from './boundplot';
 
 export class PlotWidget extends BoundPlot {

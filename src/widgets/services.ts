@@ -6,10 +6,10 @@ import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 import type { ISignal } from '@lumino/signaling';
 import type { Menu } from '@lumino/widgets';
 
-import type { IDashboards } from '../api/dashboards';
-import type { Server } from '../api/server';
+import type { IDashboards } from '../dashboards/dashboards';
 import type { BokehLoader } from '../plot/bokeh';
-import type { ILook } from '../plot/control';
+import type { ILook } from '../protocol/control';
+import type { Server } from '../transport/server';
 
 /** A key as people read it, and what it does. */
 export interface IKey {

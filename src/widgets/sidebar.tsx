@@ -17,10 +17,10 @@ import { Signal } from '@lumino/signaling';
 import { Panel, type Widget } from '@lumino/widgets';
 import React from 'react';
 
-import type { IKnownDashboard } from '../api/dashboards';
-import type { IPlot, ISummary } from '../api/protocol';
+import { clustersOf } from '../dashboards/clusters';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count, size } from '../models/units';
-import { clustersOf } from '../plot/clusters';
+import type { IPlot, ISummary } from '../protocol/dashboard';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { missingServer, staleMessage } from './boundplot';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';

@@ -6,10 +6,10 @@ import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
 import type { ISignal } from '@lumino/signaling';
 import React from 'react';
 
-import type { IDashboards, IKnownDashboard } from '../api/dashboards';
-import type { ISummary } from '../api/protocol';
+import { clustersOf } from '../dashboards/clusters';
+import type { IDashboards, IKnownDashboard } from '../dashboards/dashboards';
 import { clock, count } from '../models/units';
-import { clustersOf } from '../plot/clusters';
+import type { ISummary } from '../protocol/dashboard';
 import { diagIcon, warningIcon } from './icons';
 
 export interface IStatusItemOptions {

@@ -1,6 +1,6 @@
 /** What a page and its plot exchange: arguments, documents, the control model; checked. */
 
-import { ProtocolError } from './text';
+import { ProtocolError } from '../text';
 
 /** The name of the second root of each plot's document. */
 export const CONTROL_NAME = 'dask-diag-control';

@@ -117,6 +117,11 @@ export interface IClusterTag {
   readonly color: number;
 }
 
+/** The mark by which clusters are told apart, and whose it is. */
+export interface ITag extends IClusterTag {
+  readonly title: string;
+}
+
 /**
  * Return a tag for each cluster that differs from all others: a letter or two of its name, and a
  * colour that follows from its name while that is free. Those who had one keep it.

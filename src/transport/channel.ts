@@ -8,12 +8,12 @@ import { KernelMessage, type Kernel } from '@jupyterlab/services';
 import { UUID } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 
-import { fieldsOf, isText, listOf, type Fields } from '../plot/control';
-import type { IPlotServer } from '../plot/session';
-import { PlotStream, type IConnection, type IReceiver } from '../plot/stream';
-import type { ITranslate } from '../plot/text';
+import { fieldsOf, isText, listOf, type Fields } from '../protocol/control';
+import { listAfter, type IDashboard } from '../protocol/dashboard';
+import type { ITranslate } from '../text';
 import { NAMESPACE } from '../tokens';
-import { listAfter, type IDashboard } from './protocol';
+import type { IPlotServer } from './remote';
+import { PlotStream, type IConnection, type IReceiver } from './stream';
 
 /** A dashboard with the way to it. */
 export interface IChannelDashboard extends IDashboard {

@@ -6,14 +6,13 @@ import { Token } from '@lumino/coreutils';
 import { Poll } from '@lumino/polling';
 import { Signal, type ISignal } from '@lumino/signaling';
 
-import type { ITag } from '../plot/caption';
-import { clustersOf, tagsOf } from '../plot/clusters';
-import type { IPlotServer } from '../plot/session';
-import { messageOf } from '../plot/text';
+import { listAfter, type IDashboard } from '../protocol/dashboard';
+import { messageOf } from '../text';
 import { TokenIDs } from '../tokens';
-import type { KernelChannels } from './channel';
-import { listAfter, type IDashboard } from './protocol';
-import type { Server } from './server';
+import type { KernelChannels } from '../transport/channel';
+import type { IPlotServer } from '../transport/remote';
+import type { Server } from '../transport/server';
+import { clustersOf, tagsOf, type ITag } from './clusters';
 
 /** A dashboard with what this page knows about it. */
 export interface IKnownDashboard extends IDashboard {

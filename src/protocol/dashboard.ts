@@ -1,14 +1,7 @@
 /** What the Jupyter server sends about dashboards, declared once and checked on arrival. */
 
-import {
-  argumentsOf,
-  fieldsOf,
-  isText,
-  listOf,
-  type Fields,
-  type PlotArguments
-} from '../plot/control';
-import { ProtocolError } from '../plot/text';
+import { ProtocolError } from '../text';
+import { argumentsOf, fieldsOf, isText, listOf, type Fields, type PlotArguments } from './control';
 
 /** Returns a value from outside when it is what it has to be, else throws `ProtocolError`. */
 type Guard<T> = (value: unknown, where: string) => T;

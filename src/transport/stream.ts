@@ -6,8 +6,8 @@
 
 import { PromiseDelegate } from '@lumino/coreutils';
 
-import { fieldsOf, listOf, type Fields, type IPeriod } from './control';
-import type { ITranslate } from './text';
+import { fieldsOf, listOf, type Fields, type IPeriod } from '../protocol/control';
+import type { ITranslate } from '../text';
 
 /** What a connection gives; after `onClose` nothing. */
 export interface IReceiver {

@@ -1,9 +1,18 @@
 /** A dashboard's server by HTTP: behind Jupyter's relay, or at its own port. */
 
-import { isText, type Fields } from './control';
-import type { IPlotServer } from './session';
+import { isText, type Fields } from '../protocol/control';
+import type { ITranslate } from '../text';
 import { PlotStream, webSocketTransport } from './stream';
-import type { ITranslate } from './text';
+
+/** A dashboard's server, wherever it is; paths are relative to it. */
+export interface IPlotServer {
+  /** Resolves with JSON. */
+  get(path: string): Promise<unknown>;
+  /** Where a file is, or once it has been fetched, a copy of it. */
+  url(path: string): string | Promise<string>;
+  /** All its plots in this page. */
+  readonly stream: PlotStream;
+}
 
 /** Ask a server; rejects with the reason where there is no answer, or one of an error. */
 export type Ask = (

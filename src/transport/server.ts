@@ -3,12 +3,11 @@
 import { URLExt } from '@jupyterlab/coreutils';
 import { ServerConnection } from '@jupyterlab/services';
 
-import { queryOf, type PlotArguments } from '../plot/control';
-import { reasonOf, remoteServer, type Ask } from '../plot/remote';
-import type { IPlotServer } from '../plot/session';
-import type { ITranslate } from '../plot/text';
+import { queryOf, type PlotArguments } from '../protocol/control';
+import * as protocol from '../protocol/dashboard';
+import type { ITranslate } from '../text';
 import { Routes } from '../tokens';
-import * as protocol from './protocol';
+import { reasonOf, remoteServer, type Ask, type IPlotServer } from './remote';
 
 /** How long an answer may take; a kernel that holds the interpreter answers late (ms). */
 const TIMEOUT_MS = 30_000;
