@@ -17,6 +17,9 @@ const LONGEST_WAIT_MS = 5000;
 /** A connection that lasted so long is no failure: each makes the kernel build a document (ms). */
 const STEADY_MS = 10_000;
 
+/** What is drawn, by whatever draws it. */
+export type IPlotSession = Pick<PlotSession, keyof PlotSession>;
+
 export interface ILivePlotOptions {
   readonly plot: string;
   readonly arguments: PlotArguments;
@@ -29,7 +32,7 @@ export interface ILivePlotOptions {
     look: ILook,
     given: PlotArguments,
     signal: AbortSignal
-  ): Promise<PlotSession>;
+  ): Promise<IPlotSession>;
 }
 
 export class LivePlot {
@@ -202,7 +205,7 @@ export class LivePlot {
   private async _try(target: string, signal: AbortSignal): Promise<void> {
     const { trans, plot, open } = this._options;
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
-    let session: PlotSession | null = null;
+    let session: IPlotSession | null = null;
     try {
       session = await open(target, plot, this._look, this.arguments, signal);
       if (!signal.aborted) {
@@ -232,7 +235,7 @@ export class LivePlot {
   }
 
   /** Show a picture that is ready in place of the one before, which stayed until now. */
-  private _replaceSession(session: PlotSession, host: HTMLElement): void {
+  private _replaceSession(session: IPlotSession, host: HTMLElement): void {
     this._session?.dispose();
     this._session = session;
     this._drawn = this._target;
@@ -298,7 +301,7 @@ export class LivePlot {
   private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
   private _link: Link = { phase: 'none' };
   private _controls: readonly IPlotControl[] = [];
-  private _session: PlotSession | null = null;
+  private _session: IPlotSession | null = null;
   private _target: string | null = null;
   /** The dashboard whose picture is on screen. */
   private _drawn: string | null = null;
@@ -312,7 +315,7 @@ export class LivePlot {
 }
 
 /** Wait until a plot has data of its cluster, or says why there is none: before, its picture is blank. */
-function untilFilled(session: PlotSession): Promise<void> {
+function untilFilled(session: IPlotSession): Promise<void> {
   return new Promise(resolve => {
     const look = (): void => {
       if (session.control.state !== 'connecting' || !session.isOpen) {

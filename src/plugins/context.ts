@@ -10,7 +10,7 @@ import { meantDashboard, type IKnownDashboard } from '../dashboards/dashboards';
 import { NO_ARGUMENTS, type PlotArguments } from '../protocol/control';
 import type { IPlot } from '../protocol/dashboard';
 import { PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS, TokenIDs } from '../tokens';
-import { bindingOf, type IBinding } from '../widgets/boundplot';
+import { bindingOf, type IBinding } from '../widgets/binding';
 import type { Pane } from '../widgets/pane';
 import type { IPlotServices } from '../widgets/services';
 import { isPointed, textArg, type Args } from './args';

@@ -5,7 +5,7 @@ import { tabIcon } from '@jupyterlab/ui-components';
 import { MessageLoop } from '@lumino/messaging';
 
 import { CommandIDs, PluginIDs } from '../tokens';
-import type { IBinding } from '../widgets/boundplot';
+import type { IBinding } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { describedBy, type Args } from './args';
 import { askBinding, dashboardArg, frontBinding, IShared } from './context';

@@ -3,7 +3,7 @@
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import type { IOpening } from '../protocol/control';
 import type { ITranslate } from '../text';
-import type { BoundPlot } from '../widgets/boundplot';
+import type { PlotWidget } from '../widgets/plotwidget';
 import type { IPlotServices } from '../widgets/services';
 import { notify } from './dialogs';
 
@@ -29,7 +29,7 @@ export function openTab(url: string | undefined): void {
 /** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */
 export function openInBrowser(
   { server, trans }: IPlotServices,
-  { dashboard, dashboardName }: BoundPlot,
+  { dashboard, dashboardName }: PlotWidget,
   { plot, arguments: given }: IOpening
 ): void {
   const known = dashboard?.plots.find(({ name }) => name === plot);

@@ -15,9 +15,10 @@ import {
   type PlotArguments
 } from '../protocol/control';
 import { BOARD_ID, NAMESPACE, TokenIDs } from '../tokens';
-import { bindingOf, type BoundPlot, type IBinding } from '../widgets/boundplot';
+import { bindingOf, type IBinding } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { paneFor, PlotPane, type Pane } from '../widgets/pane';
+import type { PlotWidget } from '../widgets/plotwidget';
 import type { IPlotServices } from '../widgets/services';
 import { textArg, type Args } from './args';
 import { openInBrowser } from './pages';
@@ -38,10 +39,10 @@ export interface IOpenOptions {
 }
 
 /** What a pane showed. */
-type IStep = Pick<BoundPlot, 'plot' | 'binding' | 'arguments' | 'heading'>;
+type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments' | 'heading'>;
 
 /** What brings a pane back once it is disposed. */
-function stepOf({ plot, binding, arguments: given, heading }: BoundPlot): IStep {
+function stepOf({ plot, binding, arguments: given, heading }: PlotWidget): IStep {
   return { plot, binding, arguments: given, heading };
 }
 

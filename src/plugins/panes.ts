@@ -21,7 +21,7 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { Verb } from '../plot/session';
 import { argumentsOf } from '../protocol/control';
 import { CommandIDs, PluginIDs, TOOLBAR_FACTORY } from '../tokens';
-import { bindingOf, savedBinding, titleFromName } from '../widgets/boundplot';
+import { bindingOf, savedBinding, titleFromName } from '../widgets/binding';
 import { watchFrames } from '../widgets/frame';
 import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from '../widgets/icons';
 import { FramePane, PlotPane, type Pane } from '../widgets/pane';

@@ -6,7 +6,7 @@ import { Signal } from '@lumino/signaling';
 
 import { clustersOf } from '../dashboards/clusters';
 import { CommandIDs, PluginIDs } from '../tokens';
-import { bindingOf } from '../widgets/boundplot';
+import { bindingOf } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { runCommand } from '../widgets/services';
 import { IShared } from './context';

@@ -1,7 +1,7 @@
 import { Widget } from '@lumino/widgets';
 
 import { absoluteUrl } from '../plugins/links';
-import { bindingOf, savedBinding } from '../widgets/boundplot';
+import { bindingOf, savedBinding } from '../widgets/binding';
 import { FramePane } from '../widgets/pane';
 import { dashboard, stock } from './dashboards';
 import { settled } from './plots';

@@ -4,7 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { PaneManager } from '../plugins/panemanager';
 import { addClusterCommands } from '../plugins/panes';
 import { Settings } from '../plugins/settings';
-import { bindingOf, type IBinding } from '../widgets/boundplot';
+import { bindingOf, type IBinding } from '../widgets/binding';
 import { PlotPane } from '../widgets/pane';
 import { dashboard } from './dashboards';
 import { FakeApp, services } from './services';

@@ -8,12 +8,12 @@
 import { IFrame } from '@jupyterlab/ui-components';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import { Caption } from '../plot/caption';
-import { NOTHING_YET, presentationOf, type ITrouble, type Link } from '../plot/state';
+import type { IPlotSession } from '../plot/live';
+import type { ITrouble } from '../plot/state';
 import { Control, NO_ARGUMENTS } from '../protocol/control';
-import { messageOf } from '../text';
 import { FRAME_CLASS } from '../tokens';
-import { BoundPlot, type IPlotOptions } from './boundplot';
+import { livePlot, PlotWidget, type IPlotOptions } from './plotwidget';
+import type { IPlotServices } from './services';
 
 /**
  * Scripts, new tabs for what a click leads to, saved pictures, for which Bokeh asks a name in a
@@ -28,179 +28,121 @@ const UNSEEN_MS = 30_000;
 /** How soon a pane is marked as the one in use after a click in its frame (ms). */
 const WATCH_MS = 250;
 
-/** How long after a failure it is tried again (ms). */
-const RETRY_MS = 5000;
-
-/** Dask's own plots have no caption. */
-const CONTROL = new Control({ state: 'live' });
-
-export class FramePlot extends BoundPlot {
+export class FramePlot extends PlotWidget {
   constructor(options: IPlotOptions) {
-    const nothing = (): void => undefined;
-    const caption = new Caption(options.services.trans, nothing, nothing);
-    super(options, caption.node);
-    this._caption = caption;
-    document.addEventListener('visibilitychange', this._onSeen);
-    this._observer = new IntersectionObserver(entries => {
-      this._isOnScreen = entries[entries.length - 1]?.isIntersecting ?? true;
-      this._onSeen();
-    });
-    this._observer.observe(this.node);
-    this._ticker = setInterval(() => {
-      const { elapsed, state } = this.presentation;
-      if (this._isSeen && (elapsed !== '' || state === 'connecting')) {
-        this.surround(); // seconds are counted
-      }
-    }, 1000);
-    this.follow();
+    super(
+      options,
+      livePlot({ ...options, arguments: NO_ARGUMENTS }, (id, plot, _look, _given, signal) =>
+        openFrame(options.services, id, plot, signal)
+      )
+    );
   }
 
-  presentation = NOTHING_YET;
-
-  readonly arguments = NO_ARGUMENTS;
-
-  get heading(): string {
-    return this.options.services.trans.gettext(this.info.title);
+  protected override get isConnected(): boolean {
+    return false;
   }
 
-  /** Make the frame anew, once somebody sees it; the last one stays where its dashboard is away. */
-  reload(): void {
-    clearTimeout(this._retry);
-    this._link = { phase: 'none' };
-    if (this._target !== '' && this._isSeen) {
-      void this._open();
-    }
-    this.surround();
+  protected override get knowsEnd(): boolean {
+    return false;
   }
 
-  override dispose(): void {
-    if (!this.isDisposed) {
-      this._close();
-      clearTimeout(this._unseen);
-      clearInterval(this._ticker);
-      this._observer.disconnect();
-      document.removeEventListener('visibilitychange', this._onSeen);
-      super.dispose();
-    }
+  protected override get owner(): string {
+    // What is in a frame says what it shows, not whose it is.
+    const { dashboard, dashboardName, services } = this;
+    return dashboard?.shown_with === undefined
+      ? services.trans.__('Dask’s dashboard of %1', dashboardName)
+      : dashboardName;
   }
 
-  protected readonly isFrozen = false;
-  protected readonly isConnected = false;
-  protected readonly knowsEnd = false;
-
-  protected connect(dashboard: IKnownDashboard | undefined): void {
+  protected override connect(dashboard: IKnownDashboard | undefined): void {
     // A frame does not come back by itself from what has cut it off: it is made anew.
     const { id, scheduler, state } = dashboard ?? {};
-    const { connections } = this.options.services.dashboards;
-    const isThere = dashboard !== undefined && state !== 'unreachable';
-    const target = isThere ? [id, scheduler?.address, connections].join() : '';
-    if (target !== this._target) {
-      this._target = target;
-      this.reload();
-    }
-  }
-
-  protected surround(): void {
-    const { dashboard, dashboardName, node } = this;
-    const { dashboards, trans } = this.options.services;
-    const { around, heading } = this;
-    // What is in a frame says what it shows, not whose it is.
-    const isNamed = dashboard?.shown_with !== undefined;
-    const whose = isNamed ? dashboardName : trans.__('Dask’s dashboard of %1', dashboardName);
-    this._caption.setTitles(whose, dashboards.tag(this.binding.dashboard, dashboardName));
-    const { _isLoaded: hasPicture } = this;
-    const seen = { isSeen: this._isSeen, hasPicture, isLeft: false, isStock: true };
-    const situation = { ...around, ...seen, link: this._link, now: Date.now() };
-    this.presentation = presentationOf(situation, trans);
-    const { state, isGreyed } = this.presentation;
-    Object.assign(node.dataset, { state, picture: hasPicture, greyed: isGreyed });
-    node.setAttribute('aria-label', `${heading}, ${dashboardName}`);
-    this._caption.show(CONTROL, heading, this.presentation);
-    this.changed.emit();
+    const { connections } = this.services.dashboards;
+    const target = state === 'unreachable' ? undefined : id;
+    this.live.setTarget(target ?? null, [scheduler?.address, connections].join());
   }
 
   protected override trouble(): ITrouble | null {
-    const { dashboards, trans } = this.options.services;
+    const { dashboards, trans } = this.services;
     const message = trans.__(
       'Dask’s own plots need websockets, which something between this browser and Jupyter, such as a proxy, does not let through.'
     );
     return super.trouble() ?? (dashboards.isAsking ? { state: 'stale', message } : null);
   }
+}
 
-  private get _isSeen(): boolean {
-    return this._isOnScreen && document.visibilityState !== 'hidden';
+/** Open a plot in a frame; rejects with the reason where it cannot be shown. */
+async function openFrame(
+  { dashboards, server, trans }: IPlotServices,
+  id: string,
+  plot: string,
+  signal: AbortSignal
+): Promise<IPlotSession> {
+  await server.reach(id);
+  const { shownName = '', plots = [] } = dashboards.get(id) ?? {};
+  const info = plots.find(({ name }) => name === plot);
+  if (info === undefined) {
+    throw new Error(trans.__('%1 has no plot “%2”.', shownName, plot));
+  }
+  const title = trans.__('%1 of %2', trans.gettext(info.title), shownName);
+  return new FrameSession(server.plotUrl(id, info, NO_ARGUMENTS), title, signal);
+}
+
+/** A frame while somebody sees it. */
+class FrameSession implements IPlotSession {
+  constructor(
+    private readonly _url: string,
+    private readonly _title: string,
+    private readonly _signal: AbortSignal
+  ) {
+    this._frame.addClass(FRAME_CLASS);
   }
 
-  private readonly _onSeen = (): void => {
+  isOpen = true;
+  readonly isPictured = false;
+  /** Dask's own plots have no caption. */
+  readonly control = new Control({ state: 'live' });
+  onChanged = nothing;
+  onClosed = nothing;
+  onOpening = nothing;
+
+  /** Resolves when the frame has its page. */
+  draw(element: HTMLElement): Promise<void> {
+    const page = this._frame.node.firstElementChild;
+    page?.setAttribute('title', this._title);
+    const loaded = new Promise<void>((resolve, reject) => {
+      page?.addEventListener('load', () => resolve());
+      this._signal.addEventListener('abort', reject);
+    });
+    this._frame.url = this._url;
+    element.append(this._frame.node);
+    return loaded;
+  }
+
+  setVisible(isVisible: boolean): void {
     clearTimeout(this._unseen);
-    if (!this._isSeen) {
-      this._unseen = setTimeout(() => {
-        this._close();
-        this.surround();
-      }, UNSEEN_MS);
-    } else if (this._link.phase === 'none') {
-      this.reload();
-    }
-    this.surround();
-  };
-
-  private async _open(): Promise<void> {
-    const { dashboard, info, heading, dashboardName } = this;
-    const { server, trans } = this.options.services;
-    this._close();
-    const frame = new IFrame({ sandbox: SANDBOX });
-    frame.addClass(FRAME_CLASS);
-    frame.node.firstElementChild?.setAttribute(
-      'title',
-      trans.__('%1 of %2', heading, dashboardName)
-    );
-    frame.node.firstElementChild?.addEventListener('load', () =>
-      this._setLink(frame, { phase: 'open', control: CONTROL })
-    );
-    this._frame = frame;
-    this._link = { phase: 'opening', since: Date.now() };
-    try {
-      const { id = '' } = dashboard ?? {};
-      await server.reach(id); // which says why where it cannot be shown
-      frame.url = server.plotUrl(id, info, NO_ARGUMENTS);
-      if (!frame.isDisposed) {
-        this._caption.stage.append(frame.node);
-      }
-    } catch (error) {
-      const retryAt = Date.now() + RETRY_MS;
-      this._setLink(frame, { phase: 'failed', reason: messageOf(error, trans), retryAt });
-    }
+    this._unseen = isVisible ? undefined : setTimeout(() => this.dispose(), UNSEEN_MS);
   }
 
-  /** Say where a frame stands, unless another one has taken its place. */
-  private _setLink(frame: IFrame, link: Link): void {
-    if (frame === this._frame) {
-      this._link = link;
-      this._isLoaded = link.phase === 'open';
-      this._retry = link.phase === 'failed' ? setTimeout(() => this.reload(), RETRY_MS) : undefined;
-      this.surround();
-    }
+  dispose(): void {
+    clearTimeout(this._unseen);
+    this.isOpen = false;
+    this._frame.node.remove();
+    this._frame.dispose();
   }
 
-  private _close(): void {
-    clearTimeout(this._retry);
-    this._frame?.node.remove();
-    this._frame?.dispose();
-    this._frame = null;
-    this._isLoaded = false;
-    this._link = { phase: 'none' };
-  }
+  readonly setLook = nothing;
+  readonly select = nothing;
+  readonly send = nothing;
+  readonly still = (): string => '';
+  readonly picture = (): Promise<never> => Promise.reject(new Error(''));
 
-  private readonly _caption: Caption;
-  private readonly _observer: IntersectionObserver;
-  private readonly _ticker: ReturnType<typeof setInterval>;
+  private readonly _frame = new IFrame({ sandbox: SANDBOX });
   private _unseen: ReturnType<typeof setTimeout> | undefined;
-  private _retry: ReturnType<typeof setTimeout> | undefined;
-  private _frame: IFrame | null = null;
-  private _isLoaded = false;
-  private _link: Link = { phase: 'none' };
-  private _target = '';
-  private _isOnScreen = false;
+}
+
+function nothing(): void {
+  return;
 }
 
 /**

@@ -9,11 +9,10 @@ import React from 'react';
 import type { PlotArguments } from '../protocol/control';
 import { messageOf } from '../text';
 import { CommandIDs, PANE_CLASS, TAB_CLASS } from '../tokens';
-import type { BoundPlot, IPlotOptions } from './boundplot';
 import { FramePlot } from './frame';
 import { plotIcon } from './icons';
 import { helpContent, PaneOverlay, SHOWN_ROWS, tableContent } from './overlay';
-import { PlotWidget } from './plotwidget';
+import { PlotWidget, type IPlotOptions } from './plotwidget';
 import { openMenuByKey, type IKey, type IPlotServices } from './services';
 
 /** What a pane showed before, and the way there. */
@@ -22,9 +21,9 @@ export interface IBack {
   go(): void;
 }
 
-export abstract class Pane<T extends BoundPlot = BoundPlot> extends Panel {
+export abstract class Pane extends Panel {
   constructor(
-    readonly content: T,
+    readonly content: PlotWidget,
     protected readonly services: IPlotServices,
     /** Names this pane among others, across reloads. */
     readonly key: string
@@ -165,7 +164,7 @@ export function paneFor(options: IPlotOptions, key: string): Pane {
 }
 
 /** A plot of Dask's own dashboard, which is used inside its frame. */
-export class FramePane extends Pane<FramePlot> {
+export class FramePane extends Pane {
   constructor(options: IPlotOptions, key: string) {
     super(new FramePlot(options), options.services, key);
   }
@@ -183,7 +182,7 @@ export class FramePane extends Pane<FramePlot> {
   }
 }
 
-export class PlotPane extends Pane<PlotWidget> {
+export class PlotPane extends Pane {
   constructor(options: IPlotOptions, key: string) {
     super(new PlotWidget(options), options.services, key);
   }

@@ -1,55 +1,101 @@
-/** A live plot of one of our dashboards, drawn in the page; for panes and for cells. */
+/** A plot of a dashboard, drawn in the page, for panes and for cells: which one it shows, and what is wrong with that. */
 
 import { Signal } from '@lumino/signaling';
+import { Widget } from '@lumino/widgets';
 
+import { clusterFor, newClusters, peersOf } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import { LivePlot } from '../plot/live';
+import { LivePlot, type ILivePlotOptions } from '../plot/live';
 import { openSession } from '../plot/session';
-import type { Presentation } from '../plot/state';
-import {
-  isSameArguments,
-  NO_ARGUMENTS,
-  type IOpening,
-  type PlotArguments
-} from '../protocol/control';
-import { BoundPlot, type IPlotOptions } from './boundplot';
+import type { ITrouble, Presentation } from '../plot/state';
+import { isSameArguments, NO_ARGUMENTS } from '../protocol/control';
+import type { IOpening, PlotArguments } from '../protocol/control';
+import type { IPlot } from '../protocol/dashboard';
+import { CommandIDs } from '../tokens';
+import { bindingOf, missingServer, staleMessage, titleFromName, type IBinding } from './binding';
+import { runCommand, type IPlotServices } from './services';
 
-export class PlotWidget extends BoundPlot {
+export interface IPlotOptions {
+  readonly plot: string;
+  readonly binding: IBinding;
+  readonly services: IPlotServices;
+  /** What to show of many; no choice when left out. */
+  readonly arguments?: PlotArguments;
+}
+
+export class PlotWidget extends Widget {
+  /** @param live - what draws it. */
   constructor(
-    options: IPlotOptions,
-    readonly live = livePlot(options)
+    private readonly _options: IPlotOptions,
+    readonly live = livePlot(_options, nativeSession(_options))
   ) {
-    super(options, live.node);
-    const { services } = options;
+    super({ node: live.node });
+    const { plot, binding, services } = _options;
+    this.services = services;
+    this.plot = plot;
+    this.binding = binding;
     live.onPresented = () => this.changed.emit();
     live.onOpening = opening => this.opened.emit(opening);
     services.lookChanged.connect(() => live.setLook(services.look), this);
-    this.follow();
+    services.dashboards.changed.connect(this._follow, this);
+    this._follow();
   }
+
+  readonly plot: string;
+
+  /** Where it belongs; set by `rebind`, and when it goes on with the next cluster. */
+  binding: IBinding;
+
+  /** The dashboard that is shown, where it is in the list. */
+  dashboard: IKnownDashboard | undefined;
+
+  /** Something that is shown, the dashboard, or what it shows of many changed. */
+  readonly changed = new Signal<this, void>(this);
 
   /** A click in the picture asked for another plot of the same dashboard. */
   readonly opened = new Signal<this, IOpening>(this);
 
+  /** What is shown now beside or instead of the picture. */
   get presentation(): Presentation {
     return this.live.presentation;
   }
 
+  /** What it is called, with what it shows of many: `Profile: inc`. */
   get heading(): string {
     return this.live.heading;
   }
 
+  /** What it shows of many. */
   get arguments(): PlotArguments {
     return this.live.arguments;
+  }
+
+  get dashboardName(): string {
+    return this.dashboard?.shownName || this.binding.name || this.services.trans.__('this plot');
+  }
+
+  /** The plot as its dashboard told it last; only its name before. */
+  get info(): IPlot {
+    const { plot: name } = this;
+    this._info = this.dashboard?.plots.find(one => one.name === name) ?? this._info;
+    return this._info ?? { name, title: titleFromName(name), group: '', description: '' };
   }
 
   /** Show something else of the same plot, in place. */
   choose(given: PlotArguments): void {
     if (!isSameArguments(given, this.arguments)) {
       this.live.show(given);
-      this.surround();
+      this._surround();
     }
   }
 
+  /** Show the same plot of another dashboard. */
+  rebind(binding: IBinding): void {
+    this.binding = binding;
+    this._follow();
+  }
+
+  /** Connect anew. */
   reload(): void {
     this.live.reload();
   }
@@ -57,45 +103,156 @@ export class PlotWidget extends BoundPlot {
   override dispose(): void {
     if (!this.isDisposed) {
       this.live.dispose();
+      Signal.disconnectReceiver(this);
+      this.services.dashboards.setShown(this, null);
       super.dispose();
     }
   }
 
-  protected connect(dashboard: IKnownDashboard | undefined): void {
-    // Where the way to it changes it is connected anew; the last picture stays until then.
-    this.live.setTarget(dashboard?.id ?? null, String(this.dashboard?.channel === undefined));
+  protected readonly services: IPlotServices;
+
+  /** Whose it is, in front of its headline; '' where something beside it says that. */
+  protected get owner(): string {
+    return '';
   }
 
-  protected surround(): void {
-    const { dashboards, trans } = this.options.services;
-    const tag = dashboards.tag(this.binding.dashboard, this.dashboardName);
-    const transport = this.dashboard?.channel ? trans.__('through the kernel’s messages') : '';
-    this.live.setSurroundings({ ...this.around, transport }, '', tag);
-  }
-
-  protected get isFrozen(): boolean {
-    return this.live.control?.isFrozen === true;
-  }
-
+  /** Whether it goes on though the Jupyter server does not answer. */
   protected get isConnected(): boolean {
     return this.live.control !== null;
   }
 
+  /** Whether a cluster's end is said by what draws it, or shows nothing to say it of. */
   protected get knowsEnd(): boolean {
     // A plot of a kernel that stopped never hears of its end.
     const { state = 'closed' } = this.live.control ?? {};
     return state === 'closed' || state === 'lost';
   }
+
+  /** Show a dashboard from now on; undefined leaves the last picture as it is. */
+  protected connect(dashboard: IKnownDashboard | undefined): void {
+    // Where the way to it changes it is connected anew; the last picture stays until then.
+    this.live.setTarget(dashboard?.id ?? null, String(this.dashboard?.channel === undefined));
+  }
+
+  /** Reasons outside the plot's own connection: no server, no dashboard, a kernel that is busy. */
+  protected trouble(): ITrouble | null {
+    const { dashboards, trans } = this.services;
+    const { dashboard: own, dashboardName: name } = this;
+    const offline = (message: string): ITrouble => ({ state: 'offline', message });
+    if (dashboards.feedState === 'missing') {
+      return offline(missingServer(trans));
+    }
+    if (dashboards.feedState === 'lost' && !this.isConnected) {
+      return offline(
+        trans.__('The Jupyter server does not answer. This plot returns by itself when it does.')
+      );
+    }
+    if (own === undefined) {
+      const message = this.binding.notebook
+        ? trans.__(
+            '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.',
+            name
+          )
+        : trans.__(
+            '%1 is not listed any more: its cluster has ended, or it was removed. This plot returns by itself when it does.',
+            name
+          );
+      return dashboards.isKnown ? offline(message) : null;
+    }
+    if (own.state === 'unreachable') {
+      const message = own.reason ?? trans.__('%1 does not answer.', name);
+      return { state: 'stale', message, since: this._silentSince };
+    }
+    if (!this._hasPlot) {
+      return offline(
+        trans.__(
+          '%1 has no plot “%2” for a pane. Another version there may have it.',
+          name,
+          this.heading
+        )
+      );
+    }
+    return own.state === 'stale' && !this.knowsEnd
+      ? { state: 'stale', message: staleMessage(own, trans) }
+      : null;
+  }
+
+  /** Go where the binding leads: to its dashboard, or to the one that comes after it. */
+  private _follow(): void {
+    const { dashboards } = this.services;
+    const isFrozen = this.live.control?.isFrozen === true;
+    const next = clusterFor({ ...this.binding, isFrozen }, dashboards.all);
+    this.dashboard = next;
+    if (next !== undefined) {
+      this.binding = { ...bindingOf(next), peers: peersOf(this.binding, next, dashboards.all) };
+    }
+    dashboards.setShown(this, this.binding.dashboard);
+    const isSilent = next?.state === 'unreachable';
+    this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
+    this.connect(this._hasPlot ? next : undefined);
+    this._surround();
+  }
+
+  /** Present what is around the plot. */
+  private _surround(): void {
+    const { dashboardName, owner } = this;
+    const { dashboards, trans } = this.services;
+    const around = {
+      plotTitle: trans.gettext(this.info.title),
+      dashboardName,
+      trouble: this._question() ?? this.trouble(),
+      transport: this.dashboard?.channel ? trans.__('through the kernel’s messages') : '',
+      isStock: this.binding.kind === 'stock'
+    };
+    const tag = dashboards.tag(this.binding.dashboard, dashboardName);
+    this.live.setSurroundings(around, owner, tag);
+  }
+
+  private get _hasPlot(): boolean {
+    // A dashboard that has just been announced has not told its plots yet.
+    const { kind = '', plots = [] } = this.dashboard ?? {};
+    const isKnown = plots.length === 0 || plots.some(({ name }) => name === this.plot);
+    return kind === (this._options.binding.kind ?? 'diagnostics') && isKnown;
+  }
+
+  /** Which of the new clusters it goes on with, where neither name nor place tells. */
+  private _question(): ITrouble | null {
+    const { dashboards, trans } = this.services;
+    const isOver = this.dashboard === undefined || this.dashboard.state === 'stale';
+    const next = isOver ? newClusters(this.binding, dashboards.all) : [];
+    const message = trans.__('Which cluster do the plots of %1 follow now?', this.dashboardName);
+    const choices = next.map(one => ({
+      id: one.id,
+      label: trans.__('Follow %1', one.shownName),
+      choose: () => this._answer(one)
+    }));
+    return next.length === 0 ? null : { state: 'stale', message, choices };
+  }
+
+  /** The answer holds for all panes of the cluster that has ended. */
+  private _answer(next: IKnownDashboard): void {
+    const { dashboard: from } = this.binding;
+    this.rebind(bindingOf(next));
+    const { commands } = this.services;
+    runCommand(commands, CommandIDs.switchCluster, { from, dashboard: next.id });
+  }
+
+  private _silentSince = 0;
+  private _info: IPlot | undefined;
 }
 
-function livePlot({ plot, services, arguments: given }: IPlotOptions): LivePlot {
-  const { look, trans, server, loader } = services;
-  return new LivePlot({
-    plot,
-    arguments: given ?? NO_ARGUMENTS,
-    look,
-    trans,
-    open: (id, name, colors, shown, signal) =>
-      openSession(server.relayed(id), loader, trans, name, colors, shown, signal)
-  });
+/** Return what draws a plot that is opened like this. */
+export function livePlot(
+  { plot, services, arguments: given = NO_ARGUMENTS }: IPlotOptions,
+  open: ILivePlotOptions['open']
+): LivePlot {
+  const { look, trans } = services;
+  return new LivePlot({ plot, arguments: given, look, trans, open });
+}
+
+/** Opens plots of our own dashboards. */
+function nativeSession({
+  services: { server, loader, trans }
+}: IPlotOptions): ILivePlotOptions['open'] {
+  return (id, ...given) => openSession(server.relayed(id), loader, trans, ...given);
 }

@@ -22,7 +22,7 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count, size } from '../models/units';
 import type { IPlot, ISummary } from '../protocol/dashboard';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { missingServer, staleMessage } from './boundplot';
+import { missingServer, staleMessage } from './binding';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
