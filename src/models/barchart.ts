@@ -1,8 +1,8 @@
 /** Rows of bars with names and values: the browser side of `BarChart` in views/models.py. */
 
 import { arrange, type IArranged, type IArrangement } from './barrows';
-import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { fitText, hatch, type TooltipLines } from './canvas';
+import { model, type ModelFactory, type Untyped } from './bokeh';
+import { fitText, hatch, type Context, type TooltipLines } from './canvas';
 import { axisEnd, count, percent, ticks, write, writeTick, type Unit } from './units';
 
 const LEAST_ROW = 16;
@@ -65,7 +65,7 @@ interface IGeometry {
   readonly perUnit: number;
 }
 
-export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly IModelClass[] {
+export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
   class BarChartView extends CanvasChart.prototype.default_view {
     spec!: ISpec;
     arranged: IArranged = { rows: [], kind: 'each', isSorted: false };
@@ -149,7 +149,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
 
     // --- the picture
 
-    paint(ctx: CanvasRenderingContext2D, width: number, height: number): void {
+    paint(ctx: Context, width: number, height: number): void {
       this.geometry = null;
       if (this.n === 0) {
         this.set_hidden_height(0);
@@ -212,7 +212,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       return parts.join(' · ');
     }
 
-    _lay_out(ctx: CanvasRenderingContext2D, width: number, bottom: number): IGeometry {
+    _lay_out(ctx: Context, width: number, bottom: number): IGeometry {
       const { rows } = this.arranged;
       const shown = Math.min(rows.length, this.fits);
       const most = this.column(this.spec.label)[0] === '' ? MOST_ONLY_ROW : MOST_ROW;
@@ -283,7 +283,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       return this.end;
     }
 
-    _paint_axis(ctx: CanvasRenderingContext2D): void {
+    _paint_axis(ctx: Context): void {
       const { left, right, bottom, end, perUnit } = this.geometry!;
       const { unit } = this.spec;
       ctx.textAlign = 'center';
@@ -305,7 +305,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       }
     }
 
-    _paint_rows(ctx: CanvasRenderingContext2D, width: number): void {
+    _paint_rows(ctx: Context, width: number): void {
       const { left, right, row, first, view, labels, values, end, perUnit } = this.geometry!;
       const { spec } = this;
       const isBeside = spec.merges === 'mean';
@@ -335,12 +335,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
     }
 
     /** Return where the bar ends. */
-    _paint_bar(
-      ctx: CanvasRenderingContext2D,
-      members: Members,
-      top: number,
-      thick: number
-    ): number {
+    _paint_bar(ctx: Context, members: Members, top: number, thick: number): number {
       const { left, end, perUnit } = this.geometry!;
       const { parts, is_split: isSplit } = this.spec;
       const high = isSplit ? thick / parts.length : thick;
@@ -381,7 +376,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       return furthest;
     }
 
-    _paint_marks(ctx: CanvasRenderingContext2D, members: Members, at: number): void {
+    _paint_marks(ctx: Context, members: Members, at: number): void {
       const { limit, marks } = this.spec;
       const most = this._number(limit, members);
       if (!(most > 0)) {
@@ -539,7 +534,7 @@ export function barModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly
       clicked: [List(Str), []]
     }))
   ];
-}
+};
 
 function sum(values: readonly (number | undefined)[]): number {
   return values.reduce<number>((whole, value) => whole + (value || 0), 0);

@@ -38,8 +38,8 @@ export function modelsOf(
 
 export const model = modelsOf('models');
 
-/** Makes the models on top of the classes of one version. */
-export type ModelFactory = (bokeh: IBokehLibrary) => readonly IModelClass[];
+/** Makes models on top of the classes of one version of BokehJS, and of our `CanvasChart`. */
+export type ModelFactory = (bokeh: IBokehLibrary, canvasChart?: Untyped) => readonly IModelClass[];
 
 /**
  * Add models to every version of BokehJS in the page that lacks them.

@@ -5,6 +5,9 @@ import { model, type IBokehLibrary, type Untyped } from './bokeh';
 /** What a tooltip shows: the first line is bold, empty ones are left out. */
 export type TooltipLines = readonly string[];
 
+/** What a chart is painted on, on screen and in a file. */
+export type Context = CanvasRenderingContext2D;
+
 const CSS = `
   .scroller { position: absolute; inset: 0; overflow: hidden auto; scrollbar-width: thin; }
   canvas { position: sticky; top: 0; display: block; outline: none; }
@@ -103,12 +106,12 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.canvas.width = Math.round(width * scale);
       this.canvas.height = Math.round(height * scale);
       this.canvas.style.cssText = `width: ${width}px; height: ${height}px`;
-      const ctx: CanvasRenderingContext2D = this.canvas.getContext('2d');
+      const ctx: Context = this.canvas.getContext('2d');
       ctx.scale(scale, scale);
       this._paint_all(ctx, width, height);
     }
 
-    _paint_all(ctx: CanvasRenderingContext2D, width: number, height: number): void {
+    _paint_all(ctx: Context, width: number, height: number): void {
       ctx.save();
       ctx.fillStyle = this.model.background;
       ctx.fillRect(0, 0, width, height);
@@ -178,12 +181,7 @@ export function element(tag: string, className = '', text = ''): HTMLElement {
 }
 
 /** Return as much of a text as fits, with an ellipsis where its middle or end gives way; '' for none. */
-export function fitText(
-  ctx: CanvasRenderingContext2D,
-  text: string,
-  widthPx: number,
-  keepsEnd = false
-): string {
+export function fitText(ctx: Context, text: string, widthPx: number, keepsEnd = false): string {
   if (ctx.measureText(text).width <= widthPx) {
     return text;
   }
@@ -219,11 +217,7 @@ const HATCHES: Readonly<Record<string, string>> = {
 const patterns = new Map<string, CanvasPattern | null>();
 
 /** Return a pattern to be laid over a colour, so that this is not the only signal. */
-export function hatch(
-  ctx: CanvasRenderingContext2D,
-  name: string,
-  color: string
-): CanvasPattern | string {
+export function hatch(ctx: Context, name: string, color: string): CanvasPattern | string {
   // BokehJS draws SVG with the same commands, but not with a canvas' patterns.
   const kept = ctx instanceof CanvasRenderingContext2D ? patterns : new Map<string, null>();
   let pattern = kept.get(name + color);

@@ -1,7 +1,7 @@
 /** A flame graph: frames below their callers, as wide as their share of the samples. */
 
-import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { fitText, hatch, type TooltipLines } from './canvas';
+import { model, type ModelFactory, type Untyped } from './bokeh';
+import { fitText, hatch, type Context, type TooltipLines } from './canvas';
 import { duration, percent } from './units';
 
 const ROW_PX = 18;
@@ -18,7 +18,7 @@ interface IBox {
   readonly isCaller: boolean;
 }
 
-export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readonly IModelClass[] {
+export const flameModels: ModelFactory = (_bokeh, CanvasChart) => {
   class FlameChartView extends CanvasChart.prototype.default_view {
     boxes: readonly IBox[] = [];
 
@@ -28,7 +28,7 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
       return focus >= 0 && focus < n ? focus : 0;
     }
 
-    paint(ctx: CanvasRenderingContext2D, width: number, height: number): void {
+    paint(ctx: Context, width: number, height: number): void {
       this.boxes = this._lay_out(width);
       const levels = Math.max(0, ...this.boxes.map(box => box.level + 1));
       this.set_hidden_height(levels * ROW_PX - height);
@@ -71,7 +71,7 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
       return boxes;
     }
 
-    _paint_box(ctx: CanvasRenderingContext2D, { row, left, width, level, isCaller }: IBox): void {
+    _paint_box(ctx: Context, { row, left, width, level, isCaller }: IBox): void {
       const { quiet, background, foreground, muted } = this.model;
       const isDim = !isCaller && !this.column('match')[row];
       const isOwn = !isCaller && !isDim && this.column('is_own')[row];
@@ -100,7 +100,7 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
     }
 
     /** As much of name, place and share as there is room for. */
-    _label(ctx: CanvasRenderingContext2D, row: number, width: number): string {
+    _label(ctx: Context, row: number, width: number): string {
       const share = percent(this.column('total')[row] / this.model.samples);
       let label: string = this.column('name')[row];
       for (const more of [this.column('place')[row], share]) {
@@ -158,7 +158,7 @@ export function flameModels(_bokeh: IBokehLibrary, CanvasChart: Untyped): readon
       quiet: [Str, '#bdbdbd']
     }))
   ];
-}
+};
 
 /** Black or white, whichever is read better on a colour: both have the same contrast at 0.179. */
 function inkOn(color: string): string {

@@ -1,7 +1,7 @@
 /** How far tasks are: names above stacked bars, in as many columns as there is room for. */
 
-import { model, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { fitText, hatch, type TooltipLines } from './canvas';
+import { model, type ModelFactory, type Untyped } from './bokeh';
+import { fitText, hatch, type Context, type TooltipLines } from './canvas';
 import { count, duration, percent, size } from './units';
 
 /** States that are parts of a bar, from the left, and their labels; what is left of it waits. */
@@ -60,10 +60,7 @@ export function doneOfAll(done: number, total: number, erred: number): readonly 
   return [`${failed} · ${figures}`, `${failed} · ${share}`, `⚠ ${share}`];
 }
 
-export function progressModels(
-  _bokeh: IBokehLibrary,
-  CanvasChart: Untyped
-): readonly IModelClass[] {
+export const progressModels: ModelFactory = (_bokeh, CanvasChart) => {
   class ProgressBarsView extends CanvasChart.prototype.default_view {
     grid: IGrid | null = null;
 
@@ -72,7 +69,7 @@ export function progressModels(
       this.on_change(this.model.properties.home, () => (this.scroller.scrollTop = 0));
     }
 
-    paint(ctx: CanvasRenderingContext2D, width: number, height: number): void {
+    paint(ctx: Context, width: number, height: number): void {
       const n: number = this.column('name').length;
       this.grid = gridOf(n, width, height);
       const { columns, rows, rowPx } = this.grid;
@@ -82,19 +79,16 @@ export function progressModels(
       const first = Math.floor(this.scroller.scrollTop / rowPx) * columns;
       const end = Math.min(first + (Math.ceil(height / rowPx) + 1) * columns, n);
       for (let index = first; index < end; index++) {
-        const left = SIDE + (index % columns) * wide;
-        this._paint_cell(ctx, index, left, Math.floor(index / columns) * rowPx, wide - COLUMN_GAP);
+        ctx.save();
+        ctx.translate(SIDE + (index % columns) * wide, Math.floor(index / columns) * rowPx);
+        this._paint_cell(ctx, index, wide - COLUMN_GAP);
+        ctx.restore();
       }
       this.canvas.setAttribute('aria-label', `${count(n)} ${this.model.nouns}`);
     }
 
-    _paint_cell(
-      ctx: CanvasRenderingContext2D,
-      index: number,
-      left: number,
-      top: number,
-      wide: number
-    ): void {
+    /** Paint a cell from its upper left corner on. */
+    _paint_cell(ctx: Context, index: number, wide: number): void {
       ctx.textBaseline = 'top';
       ctx.font = this.font();
       ctx.fillStyle = this.model.foreground;
@@ -107,47 +101,40 @@ export function progressModels(
       const value =
         tries.find(text => ctx.measureText(text).width + wanted <= wide) ?? tries.at(-1)!;
       ctx.textAlign = 'right';
-      ctx.fillText(value, left + wide, top + 3);
+      ctx.fillText(value, wide, 3);
       ctx.textAlign = 'left';
       const nameWidth = wide - ctx.measureText(value).width - BETWEEN_PX;
-      ctx.fillText(fitText(ctx, name, nameWidth, true), left, top + 3);
+      ctx.fillText(fitText(ctx, name, nameWidth, true), 0, 3);
       const high = this.grid!.rowPx - TEXT - GAP;
       ctx.fillStyle = this.model.track;
-      ctx.fillRect(left, top + TEXT, wide, high);
-      this._paint_parts(ctx, index, left, top + TEXT, wide, high);
+      ctx.fillRect(0, TEXT, wide, high);
+      this._paint_parts(ctx, index, wide, high);
     }
 
-    _paint_parts(
-      ctx: CanvasRenderingContext2D,
-      index: number,
-      left: number,
-      top: number,
-      wide: number,
-      high: number
-    ): void {
+    _paint_parts(ctx: Context, index: number, wide: number, high: number): void {
       const total = Math.max(this._number('total', index), 1);
       const { erred_color: erred, busy_color: busy, no_worker_color: noWorker } = this.model;
       const own: string = this.column('color')[index];
       const colors = [own, own, erred, busy, busy, noWorker];
-      let x = left;
+      let x = 0;
       PARTS.forEach((part, number) => {
         const share = this._number(part, index) / total;
         if (share === 0) {
           return;
         }
         const width = Math.max(share * wide, part === 'erred' ? LEAST_ERRED_PX : 0);
-        const from = Math.min(x, left + wide - width);
+        const from = Math.min(x, wide - width);
         ctx.globalAlpha = part === 'released' ? RELEASED_ALPHA : 1;
         ctx.fillStyle = colors[number]!;
-        ctx.fillRect(from, top, width, high);
+        ctx.fillRect(from, TEXT, width, high);
         ctx.globalAlpha = 1;
         if (part === 'queued' || part === 'no_worker') {
           ctx.fillStyle = hatch(ctx, '/', this.model.background);
-          ctx.fillRect(from, top, width, high);
+          ctx.fillRect(from, TEXT, width, high);
         } else if (part === 'erred') {
           ctx.strokeStyle = this.model.erred_mark;
           ctx.lineWidth = 1;
-          ctx.strokeRect(from + 0.5, top + 0.5, width - 1, high - 1);
+          ctx.strokeRect(from + 0.5, TEXT + 0.5, width - 1, high - 1);
         }
         x = from + width;
       });
@@ -195,4 +182,4 @@ export function progressModels(
       track: [Str, '#eeeeee']
     }))
   ];
-}
+};

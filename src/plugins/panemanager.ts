@@ -1,8 +1,7 @@
 /** The panes that are open: where each one goes, which one is used, what a click in one opens. */
 
-import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
+import type { ILabShell } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
-import type { INotebookTracker } from '@jupyterlab/notebook';
 import { DockPanelSvg } from '@jupyterlab/ui-components';
 import { Token, UUID } from '@lumino/coreutils';
 import type { DockLayout } from '@lumino/widgets';
@@ -19,8 +18,8 @@ import { bindingOf, type IBinding } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { paneFor, PlotPane, type Pane } from '../widgets/pane';
 import type { PlotWidget } from '../widgets/plotwidget';
-import type { IPlotServices } from '../widgets/services';
 import { textArg, type Args } from './args';
+import type { IShared } from './context';
 import { openInBrowser } from './pages';
 
 export interface IPlacement {
@@ -48,10 +47,8 @@ function stepOf({ plot, binding, arguments: given, heading }: PlotWidget): IStep
 
 export class PaneManager {
   constructor(
-    private readonly _app: JupyterFrontEnd,
-    private readonly _services: IPlotServices,
+    private readonly _shared: IShared,
     private readonly _labShell: ILabShell | null,
-    private readonly _notebooks: INotebookTracker | null,
     /** Fills the toolbar of a pane. */
     private readonly _fill: (pane: Pane) => void = () => undefined
   ) {}
@@ -78,7 +75,7 @@ export class PaneManager {
 
   /** The same, with those of Dask's own dashboard of that cluster. */
   ofCluster(binding: IBinding): readonly Pane[] {
-    const { all } = this._services.dashboards;
+    const { all } = this._shared.services.dashboards;
     const others = all.filter(one => one.shown_with === binding.dashboard).map(bindingOf);
     return [binding, ...others].flatMap(one => this.of(one));
   }
@@ -106,22 +103,22 @@ export class PaneManager {
   }
 
   bindingTo(dashboard: string): IBinding {
-    const known = this._services.dashboards.get(dashboard);
+    const known = this._shared.services.dashboards.get(dashboard);
     return known ? bindingOf(known) : { dashboard, kernel: null, notebook: null, name: '' };
   }
 
   /** Return the binding that is meant, or that of Dask's own of the cluster where only it has the plot. */
   bindingWith(plot: string, binding: IBinding): IBinding {
-    const { all } = this._services.dashboards;
+    const { all } = this._shared.services.dashboards;
     const has = ({ plots }: IKnownDashboard): boolean => plots.some(({ name }) => name === plot);
-    const own = this._services.dashboards.get(binding.dashboard);
+    const own = this._shared.services.dashboards.get(binding.dashboard);
     const stock = all.find(one => one.shown_with === binding.dashboard && has(one));
     return own && own.plots.length > 0 && !has(own) && stock ? bindingOf(stock) : binding;
   }
 
   /** Return a new pane that somebody else puts somewhere; its key names it across reloads. */
   create(plot: string, binding: IBinding, given = NO_ARGUMENTS, key = newKey(plot)): Pane {
-    const pane = paneFor({ plot, binding, services: this._services, arguments: given }, key);
+    const pane = paneFor({ plot, binding, services: this._shared.services, arguments: given }, key);
     let saved = '';
     pane.content.changed.connect(({ binding: bound, arguments: shown }) => {
       const state = JSON.stringify([bound, shown]);
@@ -163,7 +160,7 @@ export class PaneManager {
       const { mode, ref = null } = place;
       // Where Lab shows one document at a time, what is split shares the space of that one.
       const options = this._labShell.mode === 'single-document' ? {} : { mode, ref };
-      this._app.shell.add(pane, 'main', { ...options, activate: false });
+      this._shared.app.shell.add(pane, 'main', { ...options, activate: false });
     }
   }
 
@@ -172,7 +169,7 @@ export class PaneManager {
     if (this._labShell === null) {
       this._board?.activateWidget(pane);
     } else {
-      this._app.shell.activateById(pane.id);
+      this._shared.app.shell.activateById(pane.id);
     }
     return pane;
   }
@@ -182,7 +179,7 @@ export class PaneManager {
     const others = this.tracker.filter(other => other !== pane && other.isAttached);
     const last = others.find(other => other === this.current) ?? others[others.length - 1];
     return last === undefined
-      ? { mode: 'split-right', ref: this._notebooks?.currentWidget?.id }
+      ? { mode: 'split-right', ref: this._shared.notebooks?.currentWidget?.id }
       : { mode: 'tab-after', ref: last.id };
   }
 
@@ -194,7 +191,7 @@ export class PaneManager {
     const { binding, dashboard } = content;
     const { plot, arguments: given } = opening;
     if (this._labShell === null || !dashboard?.plots.some(({ name }) => name === plot)) {
-      openInBrowser(this._services, content, opening);
+      openInBrowser(this._shared.services, content, opening);
       return;
     }
     const last = this._drilled?.isAttached === true ? this._drilled : null;
@@ -234,7 +231,7 @@ export class PaneManager {
     const [other] = this.tracker
       .filter(one => one.isVisible && one.node !== node)
       .sort((a, b) => area(b) - area(a));
-    const notebook = this._notebooks?.currentWidget;
+    const notebook = this._shared.notebooks?.currentWidget;
     if (other) {
       return { mode: 'tab-after', ref: other.id };
     }
@@ -248,7 +245,7 @@ export class PaneManager {
 
   /** A side area is narrow: what would be side by side goes one below the other. */
   private _showOnBoard(pane: Pane, { mode, ref }: IPlacement): void {
-    const { trans } = this._services;
+    const { trans } = this._shared.services;
     if (this._board === null || this._board.isDisposed) {
       const board = new DockPanelSvg({ mode: 'multiple-document', spacing: 4 });
       board.id = BOARD_ID;
@@ -256,14 +253,14 @@ export class PaneManager {
       board.title.caption = trans.__('Live plots of Dask clusters');
       // An empty board has no use; the next pane brings another.
       board.layoutModified.connect(() => board.isEmpty && !board.isDisposed && board.dispose());
-      this._app.shell.add(board, 'right');
+      this._shared.app.shell.add(board, 'right');
       this._board = board;
     }
     const at = this.tracker.find(({ id, parent }) => id === ref && parent === this._board);
     const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
     this._board.addWidget(pane, { mode: stacked, ref: at ?? null });
     if (!this._board.isVisible) {
-      this._app.shell.activateById(BOARD_ID); // Notebook 7.4 would collapse one that is shown
+      this._shared.app.shell.activateById(BOARD_ID); // Notebook 7.4 would collapse one that is shown
     }
   }
 

@@ -49,12 +49,11 @@ export const panesPlugin: JupyterFrontEndPlugin<IPanes> = {
     settings: ISettingRegistry | null,
     translator: ITranslator | null
   ): IPanes => {
-    const { services, notebooks } = shared;
     const fill =
       toolbars && settings
         ? toolbarFiller(toolbars, settings, translator ?? nullTranslator)
         : undefined;
-    const panes = new PaneManager(app, services, labShell, notebooks, fill);
+    const panes = new PaneManager(shared, labShell, fill);
     const context = { ...shared, panes };
     addOpenCommand(context);
     addClusterCommands(context);

@@ -2,7 +2,7 @@ import { Widget } from '@lumino/widgets';
 
 import { absoluteUrl } from '../plugins/links';
 import { bindingOf, savedBinding } from '../widgets/binding';
-import { FramePane } from '../widgets/pane';
+import { paneFor, type Pane } from '../widgets/pane';
 import { dashboard, stock } from './dashboards';
 import { settled } from './plots';
 import { services } from './services';
@@ -12,7 +12,7 @@ const own = stock({ kernel_id: 'k1' });
 describe('a pane of one of Dask’s own plots', () => {
   let reached: string[];
   let failure: Error | null;
-  let pane: FramePane;
+  let pane: Pane;
   const given = services(undefined, {
     reach: id => {
       reached.push(id);
@@ -28,7 +28,7 @@ describe('a pane of one of Dask’s own plots', () => {
     failure = null;
     dashboards.connections = 1;
     dashboards.set(own);
-    pane = new FramePane({ plot: 'task-stream', binding: bindingOf(own), services: given }, 'k');
+    pane = paneFor({ plot: 'task-stream', binding: bindingOf(own), services: given }, 'k');
     Widget.attach(pane, document.body);
     await loaded();
   });

@@ -5,7 +5,7 @@ import { PaneManager } from '../plugins/panemanager';
 import { addClusterCommands } from '../plugins/panes';
 import { Settings } from '../plugins/settings';
 import { bindingOf, type IBinding } from '../widgets/binding';
-import { PlotPane } from '../widgets/pane';
+import { paneFor, type PlotPane } from '../widgets/pane';
 import { dashboard } from './dashboards';
 import { FakeApp, services } from './services';
 import { until } from './plots';
@@ -29,7 +29,7 @@ describe('a pane', () => {
 
   beforeEach(() => {
     dashboards.set(own);
-    pane = new PlotPane({ plot: 'progress', binding: bindingOf(own), services: given }, 'k');
+    pane = paneFor({ plot: 'progress', binding: bindingOf(own), services: given }, 'k') as PlotPane; // one of ours;
     Widget.attach(pane, document.body);
   });
   afterEach(() => pane.dispose());
@@ -93,9 +93,10 @@ describe('the panes', () => {
   const labShell = { mode: 'multiple-document' } as ILabShell; // all that is asked of it
   const front = app as unknown as JupyterFrontEnd; // as above
   given.dashboards.set(own);
-  const panes = new PaneManager(front, given, labShell, null);
   const settings = new Settings(null, given.trans);
-  addClusterCommands({ app: front, services: given, settings, panes, notebooks: null });
+  const shared = { app: front, services: given, settings, notebooks: null };
+  const panes = new PaneManager(shared, labShell);
+  addClusterCommands({ ...shared, panes });
 
   it('are opened once a plot, beside each other, and reused for another choice', () => {
     const binding = bindingOf(own);

@@ -13,7 +13,7 @@ import { FramePlot } from './frame';
 import { plotIcon } from './icons';
 import { helpContent, PaneOverlay, SHOWN_ROWS, tableContent } from './overlay';
 import { PlotWidget, type IPlotOptions } from './plotwidget';
-import { openMenuByKey, type IKey, type IPlotServices } from './services';
+import { openMenuByKey, type IKey } from './services';
 
 /** What a pane showed before, and the way there. */
 export interface IBack {
@@ -24,12 +24,11 @@ export interface IBack {
 export abstract class Pane extends Panel {
   constructor(
     readonly content: PlotWidget,
-    protected readonly services: IPlotServices,
     /** Names this pane among others, across reloads. */
     readonly key: string
   ) {
     super();
-    const { node } = content;
+    const { node, services } = content;
     this.id = `dask-diag-lab-pane-${key}`;
     this.addClass(PANE_CLASS);
     this.title.closable = true;
@@ -67,10 +66,10 @@ export abstract class Pane extends Panel {
 
   /** Show or hide how to read the plot and which keys it has. */
   async toggleHelp(): Promise<void> {
-    const { trans } = this.services;
+    const { info, services } = this.content;
+    const { trans } = services;
     const overlay = this.toggle('help', trans.__('How to read this'));
     if (overlay !== null) {
-      const { info } = this.content;
       const help = await this.help().catch((reason: unknown) => messageOf(reason, trans));
       const text = [info.description, help].map(one => trans.gettext(one)).join('\n\n');
       overlay.content = helpContent(text, trans.__('Keys of this pane'), this.keys());
@@ -95,7 +94,7 @@ export abstract class Pane extends Panel {
     if (isOpen) {
       return null;
     }
-    const overlay = new PaneOverlay(name, title, this.services.trans);
+    const overlay = new PaneOverlay(name, title, this.content.services.trans);
     this._overlay = overlay;
     this.content.node.inert = true; // what lies under it does not get the focus
     overlay.disposed.connect(() => {
@@ -123,8 +122,8 @@ export abstract class Pane extends Panel {
 
   private _present(): void {
     const { content, node, title } = this;
-    const { trans, dashboards } = this.services;
-    const { plot, binding, heading, dashboardName } = content;
+    const { plot, binding, heading, dashboardName, services } = content;
+    const { trans, dashboards } = services;
     const { state, pill } = content.presentation;
     Object.assign(node.dataset, { plot, dashboard: binding.dashboard, state });
     // Beside ours of the same name.
@@ -146,7 +145,7 @@ export abstract class Pane extends Panel {
 
   /** Have the buttons of a command drawn anew. */
   private _notify(command: string): void {
-    const { commands } = this.services;
+    const { commands } = this.content.services;
     if (commands.hasCommand(command)) {
       commands.notifyCommandChanged(command);
     }
@@ -160,18 +159,16 @@ export abstract class Pane extends Panel {
 /** Return a pane for a plot of ours, or of Dask's own, as its binding says. */
 export function paneFor(options: IPlotOptions, key: string): Pane {
   const isFrame = options.binding.kind === 'stock';
-  return isFrame ? new FramePane(options, key) : new PlotPane(options, key);
+  return isFrame
+    ? new FramePane(new FramePlot(options), key)
+    : new PlotPane(new PlotWidget(options), key);
 }
 
 /** A plot of Dask's own dashboard, which is used inside its frame. */
 export class FramePane extends Pane {
-  constructor(options: IPlotOptions, key: string) {
-    super(new FramePlot(options), options.services, key);
-  }
-
   protected help(): Promise<string> {
     return Promise.resolve(
-      this.services.trans.__(
+      this.content.services.trans.__(
         'This is a plot of Dask’s own dashboard. The scheduler draws it while somebody sees it.\n\n- The tools beside it: zoom, pan, go back and save a picture\n- A click: where Dask has a page of what was clicked, it opens in a browser tab\n\nHistory, tables and your theme come with the plots of dask_diag_lab: make a client of this cluster in a notebook, or run “import dask_diag_lab; dask_diag_lab.attach()” where there is one.'
       )
     );
@@ -183,14 +180,10 @@ export class FramePane extends Pane {
 }
 
 export class PlotPane extends Pane {
-  constructor(options: IPlotOptions, key: string) {
-    super(new PlotWidget(options), options.services, key);
-  }
-
   /** Show or hide the plot's data as a table. */
   async toggleTable(): Promise<void> {
-    const { trans } = this.services;
-    const overlay = this.toggle('table', trans.__('%1 as a table', this.content.heading));
+    const { heading, services } = this.content;
+    const overlay = this.toggle('table', services.trans.__('%1 as a table', heading));
     if (overlay !== null) {
       await this._fillTable(overlay);
     }
@@ -198,8 +191,8 @@ export class PlotPane extends Pane {
 
   /** Save the picture or the data as a file of this format; says why where there is none. */
   async save(format: string): Promise<void> {
-    const { trans, server } = this.services;
-    const { dashboard, live, plot, presentation } = this.content;
+    const { dashboard, live, plot, presentation, services } = this.content;
+    const { trans, server } = services;
     try {
       const isPicture = format === 'png' || format === 'svg';
       const href = isPicture
@@ -218,7 +211,7 @@ export class PlotPane extends Pane {
 
   /** Open the menu of files below its button. */
   openSaveMenu(): void {
-    const menu = new MenuSvg({ commands: this.services.commands });
+    const menu = new MenuSvg({ commands: this.content.services.commands });
     for (const format of this.content.live.formats) {
       menu.addItem({ command: CommandIDs.savePlot, args: { id: this.id, format } });
     }
@@ -229,12 +222,12 @@ export class PlotPane extends Pane {
   }
 
   protected async help(): Promise<string> {
-    const { dashboard, plot } = this.content;
-    return dashboard ? this.services.server.help(dashboard.id, plot) : '';
+    const { dashboard, plot, services } = this.content;
+    return dashboard ? services.server.help(dashboard.id, plot) : '';
   }
 
   protected keys(): readonly IKey[] {
-    return this.services.keys();
+    return this.content.services.keys();
   }
 
   /** What is drawn, such as a stretch of time. */
@@ -245,8 +238,8 @@ export class PlotPane extends Pane {
 
   /** @param sort - the column that is sorted by, after a `-` from its largest value on. */
   private async _fillTable(overlay: PaneOverlay, sort = ''): Promise<void> {
-    const { trans, server } = this.services;
-    const { dashboard, plot, presentation } = this.content;
+    const { dashboard, plot, presentation, services } = this.content;
+    const { trans, server } = services;
     if (dashboard === undefined) {
       overlay.content = <p>{presentation.message}</p>;
       return;

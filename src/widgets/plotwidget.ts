@@ -26,14 +26,15 @@ export interface IPlotOptions {
 export class PlotWidget extends Widget {
   /** @param live - what draws it. */
   constructor(
-    private readonly _options: IPlotOptions,
-    readonly live = livePlot(_options, nativeSession(_options))
+    options: IPlotOptions,
+    readonly live = livePlot(options, nativeSession(options))
   ) {
     super({ node: live.node });
-    const { plot, binding, services } = _options;
+    const { plot, binding, services } = options;
     this.services = services;
     this.plot = plot;
     this.binding = binding;
+    this._kind = binding.kind ?? 'diagnostics';
     live.onPresented = () => this.changed.emit();
     live.onOpening = opening => this.opened.emit(opening);
     services.lookChanged.connect(() => live.setLook(services.look), this);
@@ -41,6 +42,7 @@ export class PlotWidget extends Widget {
     this._follow();
   }
 
+  readonly services: IPlotServices;
   readonly plot: string;
 
   /** Where it belongs; set by `rebind`, and when it goes on with the next cluster. */
@@ -108,8 +110,6 @@ export class PlotWidget extends Widget {
       super.dispose();
     }
   }
-
-  protected readonly services: IPlotServices;
 
   /** Whose it is, in front of its headline; '' where something beside it says that. */
   protected get owner(): string {
@@ -202,7 +202,7 @@ export class PlotWidget extends Widget {
       dashboardName,
       trouble: this._question() ?? this.trouble(),
       transport: this.dashboard?.channel ? trans.__('through the kernel’s messages') : '',
-      isStock: this.binding.kind === 'stock'
+      isStock: this._kind === 'stock'
     };
     const tag = dashboards.tag(this.binding.dashboard, dashboardName);
     this.live.setSurroundings(around, owner, tag);
@@ -212,7 +212,7 @@ export class PlotWidget extends Widget {
     // A dashboard that has just been announced has not told its plots yet.
     const { kind = '', plots = [] } = this.dashboard ?? {};
     const isKnown = plots.length === 0 || plots.some(({ name }) => name === this.plot);
-    return kind === (this._options.binding.kind ?? 'diagnostics') && isKnown;
+    return kind === this._kind && isKnown;
   }
 
   /** Which of the new clusters it goes on with, where neither name nor place tells. */
@@ -237,6 +237,7 @@ export class PlotWidget extends Widget {
     runCommand(commands, CommandIDs.switchCluster, { from, dashboard: next.id });
   }
 
+  private readonly _kind: string;
   private _silentSince = 0;
   private _info: IPlot | undefined;
 }
