@@ -208,25 +208,28 @@ export class Sidebar extends SidePanel {
   private _groups: Readonly<Record<string, boolean>> = {};
 }
 
+/** Plots of one dashboard. */
+interface IListedGroup extends IPlotGroup {
+  readonly owner: string;
+}
+
 function plotList(sidebar: Sidebar): JSX.Element {
   const { host, query } = sidebar;
   const { commands, dashboards, trans } = host.services;
-  const sections = sidebar.dashboards.map(dashboard => ({
-    dashboard,
-    groups: grouped(dashboard.plots, query, host.favorites, trans),
+  const sections = sidebar.dashboards.map(dashboard => {
+    const { id: owner, plots } = dashboard;
+    const own = grouped(plots, query, host.favorites, trans).map(one => ({ ...one, owner }));
     // Dask's own plots of a cluster that has ours, in one group.
-    stock: dashboards.all
-      .filter(one => one.shown_with === dashboard.id)
+    const stock = dashboards.all
+      .filter(one => one.shown_with === owner)
       .map(({ id, plots }) => {
         const found = grouped(plots, query, new Set(), trans).flatMap(one => one.plots);
-        return { id, group: { name: STOCK, plots: found } };
-      })
-      .filter(({ group: { plots } }) => plots.length > 0)
-  }));
+        return { name: STOCK, plots: found, owner: id };
+      });
+    return { dashboard, groups: [...own, ...stock].filter(one => one.plots.length > 0) };
+  });
   // A cluster none of whose plots match is out of the way while one searches.
-  const shown = sections.filter(
-    ({ groups, stock }) => query === '' || groups.length + stock.length > 0
-  );
+  const shown = sections.filter(({ groups }) => query === '' || groups.length > 0);
   const lost = trans.__('The list of clusters does not arrive: %1', dashboards.problem);
   const problems: Readonly<Record<string, string>> = { missing: missingServer(trans), lost };
   const problem = problems[dashboards.feedState];
@@ -252,7 +255,7 @@ function plotList(sidebar: Sidebar): JSX.Element {
       {sections.length > 0 &&
         shown.length === 0 &&
         hint(unfound, [[trans.__('Clear the search'), () => sidebar.clearSearch()]])}
-      {shown.map(({ dashboard, groups, stock }) => section(sidebar, dashboard, groups, stock))}
+      {shown.map(({ dashboard, groups }) => section(sidebar, dashboard, groups))}
     </>
   );
 }
@@ -285,8 +288,7 @@ const STATE_MARKS = {
 function section(
   sidebar: Sidebar,
   dashboard: IKnownDashboard,
-  groups: readonly IPlotGroup[],
-  stock: readonly { readonly id: string; readonly group: IPlotGroup }[]
+  groups: readonly IListedGroup[]
 ): JSX.Element {
   const { commands, contextMenu, dashboards, trans } = sidebar.host.services;
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
@@ -361,8 +363,7 @@ function section(
             {trans.__('Open the usual four')}
           </button>
         )}
-        {groups.map(one => group(sidebar, id, one))}
-        {stock.map(one => group(sidebar, one.id, one.group))}
+        {groups.map(one => group(sidebar, one))}
       </div>
     </section>
   );
@@ -397,7 +398,7 @@ function taskProgress(tasks: ISummary['tasks'] | undefined, trans: TranslationBu
   );
 }
 
-function group(sidebar: Sidebar, dashboard: string, { name, plots }: IPlotGroup): JSX.Element {
+function group(sidebar: Sidebar, { name, plots, owner }: IListedGroup): JSX.Element {
   const isOpen = sidebar.isGroupOpen(name);
   const title = groupTitle(name, sidebar.host.services.trans);
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
@@ -413,7 +414,7 @@ function group(sidebar: Sidebar, dashboard: string, { name, plots }: IPlotGroup)
         {!isOpen && <small>{plots.length}</small>}
       </button>
       <ul className="jp-DaskDiag-plots" aria-label={title} hidden={!isOpen}>
-        {plots.map(plot => row(sidebar.host, dashboard, plot))}
+        {plots.map(plot => row(sidebar.host, owner, plot))}
       </ul>
     </div>
   );
