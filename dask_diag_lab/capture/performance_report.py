@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
-from dask.utils import format_bytes
 
 from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.block import CaptureBlock
@@ -206,7 +205,7 @@ def _prefixes(rows: TaskRows) -> list[tuple[str, ...]]:
             fmt.duration(compute[at]),
             fmt.duration(compute[at] / max(n[at], 1)),
             fmt.duration(transfer[at]),
-            format_bytes(int(nbytes[at])),
+            fmt.binary(nbytes[at]),
         )
         for at in order.tolist()
     ]

@@ -1,6 +1,7 @@
-"""The log of actions: appended to in order of arrival, asked by window or by cursor.
+"""The log of actions, and the keys of their tasks by ordinal.
 
-Bounded by rows: the oldest are given up a block at a time, and counted.
+Appended to in order of arrival, asked by window or by cursor. Bounded by rows: the oldest are given
+up a block at a time, and counted.
 """
 
 from __future__ import annotations
