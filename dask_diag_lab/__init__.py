@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.session import Diagnostics, attach
     from dask_diag_lab.views.bars import BarPlot, Level, Part
     from dask_diag_lab.views.data import Column
-    from dask_diag_lab.views.figure_view import FigureView
+    from dask_diag_lab.views.figure import FigureView
     from dask_diag_lab.views.registry import register_plot
     from dask_diag_lab.views.series import Line, Points, SeriesPlot
     from dask_diag_lab.views.tables import TablePlot
@@ -65,7 +65,7 @@ _HOME = {
     "session": ("Diagnostics", "attach"),
     "views.bars": ("BarPlot", "Level", "Part"),
     "views.data": ("Column",),
-    "views.figure_view": ("FigureView",),
+    "views.figure": ("FigureView",),
     "views.registry": ("register_plot",),
     "views.series": ("Line", "Points", "SeriesPlot"),
     "views.tables": ("TablePlot",),

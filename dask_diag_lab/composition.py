@@ -28,8 +28,8 @@ from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
 from dask_diag_lab.store import History, LiveSession
+from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.transport import Feed, FeedState
-from dask_diag_lab.views.asked import UNASKED
 
 if TYPE_CHECKING:
     from distributed import Client

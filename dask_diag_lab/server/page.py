@@ -36,8 +36,8 @@ from dask_diag_lab.server.control import (
     show_caption,
 )
 from dask_diag_lab.server.scripts import address_of, scripts_for
+from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.store.sums import ALL, Window
-from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.format import READER_ZONE
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.view import PERIOD, text_of

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from bokeh.models.layouts import Column as Stack
 
+from dask_diag_lab.store.queries import Asked, can_ask
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.asked import Asked, can_ask
 from dask_diag_lab.views.data import Column, ColumnData
 from dask_diag_lab.views.figure import restyle_text_pane, set_properties, text_pane
 from dask_diag_lab.views.tables import SortableTable

@@ -12,9 +12,9 @@ from bokeh.models.layouts import Column as Stack
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.queries import can_ask
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.asked import can_ask
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import Look

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.views.asked import refresh_s
+from dask_diag_lab.store.queries import refresh_s
 from dask_diag_lab.views.profile.tree import Frames, functions_table
 
 if TYPE_CHECKING:

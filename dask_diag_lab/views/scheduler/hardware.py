@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from dask_diag_lab.store.queries import UNASKED, can_ask
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.asked import UNASKED, can_ask
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.registry import register_plot

@@ -15,9 +15,9 @@ from bokeh.models import HBar
 from bokeh.models.layouts import Column as Stack
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.queries import REFRESH_S, Asked, refresh_s
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.asked import REFRESH_S, Asked, refresh_s
 from dask_diag_lab.views.data import Column, plain
 from dask_diag_lab.views.figure import (
     Source,

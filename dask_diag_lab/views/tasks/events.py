@@ -17,8 +17,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
-from dask_diag_lab.views.figure import add_glyph, quiet_hover, set_properties, smaller
-from dask_diag_lab.views.figure_view import FigureView
+from dask_diag_lab.views.figure import FigureView, add_glyph, quiet_hover, set_properties, smaller
 from dask_diag_lab.views.names import NO_DATA
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks.event_texts import (

@@ -13,8 +13,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
-from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover, set_properties
-from dask_diag_lab.views.figure_view import FigureView
+from dask_diag_lab.views.figure import FigureView, Source, add_glyph, quiet_hover, set_properties
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot

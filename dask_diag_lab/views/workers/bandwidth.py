@@ -16,8 +16,7 @@ from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
-from dask_diag_lab.views.figure import set_properties
-from dask_diag_lab.views.figure_view import FigureView
+from dask_diag_lab.views.figure import FigureView, set_properties
 from dask_diag_lab.views.models import EvenLabels
 from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
 from dask_diag_lab.views.palette import data_colors

@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
-from dask_diag_lab.views.asked import Asked
+from dask_diag_lab.store.queries import Asked
 from dask_diag_lab.views.registry import Plot
 from dask_diag_lab.views.view import Caption, Table, View
 

@@ -20,7 +20,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.models import Plot as BokehPlot
 
 from dask_diag_lab.store.live import State
-from dask_diag_lab.views.asked import UNASKED
+from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.server.browser import BrowserPage, Connection
 from tests.kernel.server.sample_views import SAMPLES, Choosing, Counting, Failing, live_view

@@ -26,8 +26,7 @@ from dask_diag_lab.server.export import (
     speedscope_parts,
     trace_parts,
 )
-from dask_diag_lab.store.queries import Query
-from dask_diag_lab.views.asked import UNASKED
+from dask_diag_lab.store.queries import UNASKED, Query
 from dask_diag_lab.views.view import Table
 from tests.kernel.server.sample_views import SAMPLES, Choosing, Long
 from tests.kernel.serving import Served, make_batch, serving, until

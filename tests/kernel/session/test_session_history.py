@@ -17,8 +17,8 @@ from distributed import Client, LocalCluster, SchedulerPlugin
 from dask_diag_lab import session
 from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
+from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.transport import Feed, feed
-from dask_diag_lab.views.asked import UNASKED
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import LIMIT_S, records_in, wait_until
 from tests.kernel.session.small_clusters import (

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.store.queries import Query
+from dask_diag_lab.store.queries import UNASKED, Query
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.asked import UNASKED
 from dask_diag_lab.views.scheduler.hardware import UNMEASURED, Hardware
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import session_of, worker
