@@ -29,12 +29,12 @@ from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
 from dask_diag_lab.store import History, LiveSession
 from dask_diag_lab.store.queries import UNASKED
-from dask_diag_lab.transport import Feed, FeedState
+from dask_diag_lab.transport import Feed
 
 if TYPE_CHECKING:
     from distributed import Client
 
-    from dask_diag_lab.schema import Batch
+    from dask_diag_lab.schema import Batch, FeedState
     from dask_diag_lab.store.queries import Query
 
 logger = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ which a scheduler may lack; what makes arrays of columns is in `schema.columns`.
 
 from __future__ import annotations
 
-from dask_diag_lab.schema.batch import Batch, Change, GraphChange, SchedulerInfo
+from dask_diag_lab.schema.batch import Batch, Change, FeedState, GraphChange, SchedulerInfo
 from dask_diag_lab.schema.tables import (
     ACTIONS,
     EVENTS,
@@ -53,6 +53,7 @@ __all__ = [
     "WORKERS",
     "Batch",
     "Change",
+    "FeedState",
     "Field",
     "GraphChange",
     "Kind",

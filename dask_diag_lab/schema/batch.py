@@ -1,10 +1,12 @@
-"""What one pull brings, decoded."""
+"""What one pull brings, decoded, and how the feed is that pulls."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +145,21 @@ class Batch:
         if change is None:
             return []
         return list(zip(*(column.tolist() for column in change.columns.values()), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class FeedState:
+    """How the feed is.
+
+    Attributes
+    ----------
+    state : {'connecting', 'live', 'degraded', 'lost', 'closed'}
+    reason : str
+        Why, in words for the user; '' when all is well.
+    since : float
+        This process's clock at the change, seconds since the epoch.
+    """
+
+    state: State
+    reason: str
+    since: float

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dask_diag_lab.jobs import Job, Jobs
-from dask_diag_lab.schema import Batch
+from dask_diag_lab.schema import Batch, FeedState
+from dask_diag_lab.schema.batch import State
 from dask_diag_lab.store.history import History
 from dask_diag_lab.store.queries import Queries, Query
-
-State = Literal["connecting", "live", "degraded", "lost", "closed"]
-
-
-@dataclass(frozen=True, slots=True)
-class FeedStateView:
-    """Whether new data comes, why not, and since when (seconds since the epoch)."""
-
-    state: State
-    reason: str
-    since: float
 
 
 class LiveSession:
@@ -36,7 +25,7 @@ class LiveSession:
 
     Attributes
     ----------
-    feed_state : FeedStateView
+    feed_state : FeedState
         Whether new data comes.
     queries : Queries
         Questions to the cluster and their answers.
@@ -50,7 +39,7 @@ class LiveSession:
         self, history: History | None = None, clock: Callable[[], float] = time.monotonic
     ) -> None:
         self.history = history or History()
-        self.feed_state = FeedStateView("connecting", "", 0.0)
+        self.feed_state = FeedState("connecting", "", 0.0)
         self.queries = Queries()
         self.jobs = Jobs()
         self.on_change: Callable[[], None] = lambda: None
@@ -64,7 +53,7 @@ class LiveSession:
     def closed(cls, history: History, reason: str) -> LiveSession:
         """Return that of a history to which nothing is added any more."""
         live = cls(history, clock=lambda: 0.0)
-        live.feed_state = FeedStateView("closed", reason, history.until)
+        live.feed_state = FeedState("closed", reason, history.until)
         return live
 
     @property
@@ -89,8 +78,8 @@ class LiveSession:
         return self.feed_state.reason if self.feed_state.state == "degraded" else ""
 
     def set_feed_state(self, state: State, reason: str, since: float) -> None:
-        """Note whether new data comes."""
-        new = FeedStateView(state, reason, since)
+        """Note whether new data comes; see `FeedState`."""
+        new = FeedState(state, reason, since)
         if new == self.feed_state:
             return
         if self.history.until:

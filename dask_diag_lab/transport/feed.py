@@ -14,13 +14,14 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, Final
 
 import dask_diag_lab.collector
 import dask_diag_lab.schema
 from dask_diag_lab.collector import LEAVE, PULL, Collector
-from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch, SchedulerInfo
+from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch, FeedState, SchedulerInfo
+from dask_diag_lab.schema.batch import State
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
@@ -28,7 +29,6 @@ from dask_diag_lab.transport.queries import QueryRunner
 
 logger = logging.getLogger(__name__)
 
-State = Literal["connecting", "live", "degraded", "lost", "closed"]
 
 RETRY_S: Final = 1.0
 LONGEST_RETRY_S: Final = 30.0
@@ -43,24 +43,6 @@ KEPT: Final = frozenset({"activities"})
 """Extras of which the history keeps checkpoints, so that they are wanted while nobody looks."""
 STAYING: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
 """What the workers of a cluster that is being closed do not take along."""
-
-
-@dataclass(frozen=True, slots=True)
-class FeedState:
-    """How the feed is.
-
-    Attributes
-    ----------
-    state : {'connecting', 'live', 'degraded', 'lost', 'closed'}
-    reason : str
-        Why, in words for the user; '' when all is well.
-    since : float
-        This process's clock at the change, seconds since the epoch.
-    """
-
-    state: State
-    reason: str
-    since: float
 
 
 class UnreadableError(Exception):

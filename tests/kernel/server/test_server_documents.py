@@ -19,7 +19,7 @@ from bokeh.io.state import curstate
 from bokeh.models import ColumnDataSource
 from bokeh.models import Plot as BokehPlot
 
-from dask_diag_lab.store.live import State
+from dask_diag_lab.schema.batch import State
 from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.server.browser import BrowserPage, Connection

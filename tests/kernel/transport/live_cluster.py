@@ -10,9 +10,9 @@ import dask.config
 from distributed import Client, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
-from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, Kind, Outcome
+from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, FeedState, Kind, Outcome
 from dask_diag_lab.store.tables import ExtraTable
-from dask_diag_lab.transport import Feed, FeedState
+from dask_diag_lab.transport import Feed
 from tests.kernel.serving import until
 
 
