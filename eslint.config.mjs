@@ -69,7 +69,7 @@ export default tseslint.config(
   ...directions,
   {
     // Who collects our texts reads them in the source; `gettext` is for those of a dashboard.
-    files: ['src/{plugins,widgets,dashboards,transport}/**/*.{ts,tsx}'],
+    files: ['src/{plugins,widgets,plot,dashboards,transport}/**/*.{ts,tsx}'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -3,13 +3,14 @@
 /** The part of a translation bundle that is used here; Lab's has it, and plain pages use `english`. */
 export interface ITranslate {
   __(text: string, ...values: (string | number)[]): string;
-  _n(one: string, many: string, count: number, ...values: (string | number)[]): string;
+  /** For what is no literal here: texts of a dashboard. */
+  gettext(text: string): string;
 }
 
 /** English, where nobody translates; `%1` is the first value, as in Lab's bundles. */
 export const english: ITranslate = {
   __: (text, ...values) => text.replace(/%(\d+)/g, (_, n) => String(values[Number(n) - 1] ?? '')),
-  _n: (one, many, count, ...values) => english.__(count === 1 ? one : many, count, ...values)
+  gettext: text => text
 };
 
 /** Thrown when the other side broke the contract; the message names the field. */

@@ -10,7 +10,7 @@ import { clusterFor, peersOf, type Peer } from '../dashboards/clusters';
 import { BokehLoader } from '../plot/bokeh';
 import { LivePlot } from '../plot/live';
 import { readLook } from '../plot/look';
-import { openSession, type Verb } from '../plot/session';
+import { openSession, type PlotCommand } from '../plot/session';
 import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../protocol/control';
 import type { IDashboard } from '../protocol/dashboard';
 import { english, helpNodes } from '../text';
@@ -19,7 +19,7 @@ import { PageServer } from './server';
 import { followTabs } from './tabs';
 import { followTheme } from './theme';
 
-const KEYS: Readonly<Record<string, Verb>> = { f: 'fit', l: 'live', ' ': 'freeze' };
+const KEYS: Readonly<Record<string, PlotCommand>> = { f: 'fit', l: 'live', ' ': 'freeze' };
 
 /** How often the Jupyter server is asked for a new cluster, once the page's own has ended (ms). */
 const ASK_MS = 3000;

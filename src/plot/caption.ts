@@ -91,10 +91,10 @@ export class Caption {
       const { _trans: trans } = this;
       this._showControls(control.controls);
       this._fill(this._legend, control.legend, item =>
-        h('li', {}, legendMark(item), trans.__(item.label))
+        h('li', {}, legendMark(item), trans.gettext(item.label))
       );
       this._fill(this._facts, control.facts, ([label, value]) =>
-        h('div', {}, h('dt', {}, trans.__(label)), h('dd', {}, value))
+        h('div', {}, h('dt', {}, trans.gettext(label)), h('dd', {}, value))
       );
     }
   }
@@ -142,11 +142,11 @@ export class Caption {
 
   private _field({ name, kind, label, options, placeholder }: IPlotControl): HTMLElement {
     const { _trans: trans, _onSet: onSet } = this;
-    const shown = trans.__(label);
+    const shown = trans.gettext(label);
     if (kind === 'select' || kind === 'text') {
       const id = `dask-diag-lab-completions-${(lists += 1)}`;
-      const choices = options.map(([value, text]) => h('option', { value }, trans.__(text)));
-      const hint = trans.__(placeholder || label);
+      const choices = options.map(([value, text]) => h('option', { value }, trans.gettext(text)));
+      const hint = trans.gettext(placeholder || label);
       const field =
         kind === 'select'
           ? h('select', { 'aria-label': shown }, ...choices)
@@ -157,7 +157,7 @@ export class Caption {
     }
     const buttons = (kind === 'choice' ? options : [['on', label] as const]).map(
       ([value, text]) => {
-        const button = h('button', { type: 'button', value }, trans.__(text));
+        const button = h('button', { type: 'button', value }, trans.gettext(text));
         if (kind !== 'button') {
           button.setAttribute('aria-pressed', 'false');
         }

@@ -5,11 +5,11 @@ import { headingOf } from '../protocol/control';
 import type { Control, ILook, IOpening, IPlotControl, PlotArguments } from '../protocol/control';
 import { h, messageOf, type ITranslate } from '../text';
 import { Caption } from './caption';
-import type { PlotSession, Verb } from './session';
-import { NOTHING_YET, presentationOf, type ISurroundings, type Link } from './state';
+import type { PlotSession, PlotCommand } from './session';
+import { NOTHING_YET, presentationOf, type ISurroundings, type ConnectionState } from './state';
 
 /** Characters of a picture that is kept in a notebook: 60 kB. */
-const LONGEST_STILL = 80_000;
+const LONGEST_SNAPSHOT = 80_000;
 
 /** Waits between attempts double from the first to the longest (ms). */
 const FIRST_WAIT_MS = 500;
@@ -88,7 +88,7 @@ export class LivePlot {
 
   /** What the server says now; null without a connection. */
   get control(): Control | null {
-    return this._link.phase === 'open' ? this._link.control : null;
+    return this._connection.phase === 'open' ? this._connection.control : null;
   }
 
   /**
@@ -124,7 +124,7 @@ export class LivePlot {
   }
 
   /** Pass a command on, where there is a connection; all plots go back to live together. */
-  send(verb: Verb): void {
+  send(verb: PlotCommand): void {
     if (verb === 'live' && this.control?.period) {
       this._session?.select(null);
     } else {
@@ -152,7 +152,7 @@ export class LivePlot {
    *
    * @param now - what it is dated, unless its cluster has ended before.
    */
-  still(now: number): Readonly<Record<string, string>> | null {
+  snapshot(now: number): Readonly<Record<string, string>> | null {
     if (this._session === null) {
       return null;
     }
@@ -161,7 +161,7 @@ export class LivePlot {
     const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
     // A narrow picture cuts off the end, and who converts the notebook sees nothing but the picture.
     const text = [this.heading, time, headline || empty].join(' · ');
-    const image = this._session.still(text, this._look, LONGEST_STILL);
+    const image = this._session.snapshot(text, this._look, LONGEST_SNAPSHOT);
     return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }
 
@@ -182,8 +182,8 @@ export class LivePlot {
 
   private readonly _onVisibility = (): void => {
     this._session?.setVisible(this._isSeen);
-    const isGone = this._isSeen && this._link.phase === 'open' && !this._session?.isOpen;
-    if (this._link.phase === 'none' || isGone) {
+    const isGone = this._isSeen && this._connection.phase === 'open' && !this._session?.isOpen;
+    if (this._connection.phase === 'none' || isGone) {
       this._open();
     }
     this._present();
@@ -195,9 +195,9 @@ export class LivePlot {
     this._attempt.abort();
     this._attempt = new AbortController();
     if (this._target === null || !this._isSeen) {
-      this._setLink({ phase: 'none' });
+      this._setConnection({ phase: 'none' });
     } else {
-      this._setLink({ phase: 'opening', since: Date.now() });
+      this._setConnection({ phase: 'opening', since: Date.now() });
       void this._try(this._target, this._attempt.signal);
     }
   }
@@ -229,7 +229,7 @@ export class LivePlot {
 
   /** What is being opened was asked for with what is no longer so. */
   private _openAgain(): void {
-    if (this._link.phase === 'opening') {
+    if (this._connection.phase === 'opening') {
       this._open();
     }
   }
@@ -245,8 +245,8 @@ export class LivePlot {
     // which SlickGrid keeps in a style sheet that is made anew then.
     Array.from(this._caption.stage.children, child => child !== host && child.remove());
     // The picture of a cluster that was left stays on screen and says nothing any more.
-    const whileOpen = (react: () => void) => () => this._link.phase === 'open' && react();
-    const setControl = (): void => this._setLink({ phase: 'open', control: session.control });
+    const whileOpen = (react: () => void) => () => this._connection.phase === 'open' && react();
+    const setControl = (): void => this._setConnection({ phase: 'open', control: session.control });
     session.onChanged = whileOpen(setControl);
     session.onClosed = whileOpen(() => this._fail(this._options.trans.__('The connection ended.')));
     session.onOpening = opening => this.onOpening(opening);
@@ -255,18 +255,18 @@ export class LivePlot {
   }
 
   private _fail(reason: string): void {
-    if (this._link.phase === 'open' && Date.now() - this._openedAt >= STEADY_MS) {
+    if (this._connection.phase === 'open' && Date.now() - this._openedAt >= STEADY_MS) {
       this._failures = 0;
     }
     const wait = Math.min(FIRST_WAIT_MS * 2 ** this._failures, LONGEST_WAIT_MS);
     this._failures += 1;
     this._retry = setTimeout(() => this._open(), wait);
-    this._setLink({ phase: 'failed', reason, retryAt: Date.now() + wait });
+    this._setConnection({ phase: 'failed', reason, retryAt: Date.now() + wait });
   }
 
-  private _setLink(link: Link): void {
-    this._link = link;
-    this._controls = link.phase === 'open' ? link.control.controls : this._controls;
+  private _setConnection(connection: ConnectionState): void {
+    this._connection = connection;
+    this._controls = connection.phase === 'open' ? connection.control.controls : this._controls;
     this._present();
   }
 
@@ -280,7 +280,7 @@ export class LivePlot {
       ...this._around,
       plotTitle: heading,
       now: Date.now(),
-      link: this._link,
+      connection: this._connection,
       isSeen: this._isSeen,
       hasPicture,
       isLeft: this._drawn !== this._target
@@ -299,7 +299,7 @@ export class LivePlot {
   private readonly _ticker: ReturnType<typeof setInterval>;
   private _look: ILook;
   private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
-  private _link: Link = { phase: 'none' };
+  private _connection: ConnectionState = { phase: 'none' };
   private _controls: readonly IPlotControl[] = [];
   private _session: IPlotSession | null = null;
   private _target: string | null = null;

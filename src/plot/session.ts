@@ -27,7 +27,7 @@ import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
-export type Verb =
+export type PlotCommand =
   'zoom-in' | 'zoom-out' | 'pan-left' | 'pan-right' | 'fit' | 'live' | 'freeze' | 'clear';
 
 /**
@@ -115,7 +115,7 @@ export class PlotSession {
   }
 
   /** Ask something of the view: a verb, `show` with arguments, or `set` with controls' values. */
-  send(verb: Verb | 'show' | 'set', given?: Readonly<Record<string, string>>): void {
+  send(verb: PlotCommand | 'show' | 'set', given?: Readonly<Record<string, string>>): void {
     this._commands += 1;
     const command = { verb, n: this._commands, ...(given ? { arguments: given } : {}) };
     this._model?.setv({ command: JSON.stringify(command) });
@@ -144,7 +144,7 @@ export class PlotSession {
   }
 
   /** The same at once, as PNG in base64 of so many characters at most; '' of a table. */
-  still(title: string, look: ILook, longest: number): string {
+  snapshot(title: string, look: ILook, longest: number): string {
     const picture = this.isPictured ? this._export('png', false) : undefined;
     for (let zoom = 1; picture !== undefined; zoom *= 0.7) {
       const layer = pictureOf(this._bokeh, picture, title, this.control.legend, look, zoom);
@@ -210,7 +210,7 @@ export class SavedSession extends PlotSession {
     super(bokeh, Document.from_json(json), trans);
   }
 
-  override send(verb: Verb | 'show' | 'set'): void {
+  override send(verb: PlotCommand | 'show' | 'set'): void {
     if (verb === 'fit') {
       this._figures.forEach(({ model }) => model.x_range.reset());
     }

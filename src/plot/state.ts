@@ -7,7 +7,7 @@ import { formatSpan, type ITranslate } from '../text';
 export type PlotState = 'connecting' | 'live' | 'paused' | 'stale' | 'offline';
 
 /** Where the connection to the plot stands; times in ms since the epoch. */
-export type Link =
+export type ConnectionState =
   | { readonly phase: 'none' }
   | { readonly phase: 'opening'; readonly since: number }
   | { readonly phase: 'open'; readonly control: Control }
@@ -43,7 +43,7 @@ export interface ISurroundings {
 /** Everything that a plot's state follows from. */
 export interface ISituation extends ISurroundings {
   readonly now: number;
-  readonly link: Link;
+  readonly connection: ConnectionState;
   readonly isSeen: boolean;
   readonly hasPicture: boolean;
   /** Whether the picture is that of a cluster that was left. */
@@ -75,25 +75,30 @@ const PATIENCE_MS = 1500;
 
 /** Return what a plot shows in a situation. */
 export function presentationOf(at: ISituation, trans: ITranslate): Presentation {
-  const { now, trouble, link, plotTitle, dashboardName } = at;
+  const { now, trouble, connection, plotTitle, dashboardName } = at;
   const span = (ms: number): string => formatSpan(ms / 1000);
   if (trouble !== null) {
     const { state, message, since, choices = [] } = trouble;
     const elapsed = since === undefined ? '' : span(now - since);
     return { ...NOTHING_YET, state, message, choices, elapsed, isGreyed: true };
   }
-  if (link.phase === 'open') {
-    return connected(at, link.control, trans);
+  if (connection.phase === 'open') {
+    return connected(at, connection.control, trans);
   }
-  if (link.phase === 'failed') {
-    const message = trans.__('Cannot open %1 of %2: %3', plotTitle, dashboardName, link.reason);
-    const elapsed = trans.__('next try in %1', span(link.retryAt - now));
+  if (connection.phase === 'failed') {
+    const message = trans.__(
+      'Cannot open %1 of %2: %3',
+      plotTitle,
+      dashboardName,
+      connection.reason
+    );
+    const elapsed = trans.__('next try in %1', span(connection.retryAt - now));
     return { ...NOTHING_YET, message, elapsed, isGreyed: true };
   }
-  if (link.phase === 'none' && !at.isSeen) {
+  if (connection.phase === 'none' && !at.isSeen) {
     return { ...NOTHING_YET, state: 'paused' }; // it connects once somebody sees it
   }
-  const waited = link.phase === 'opening' ? now - link.since : 0;
+  const waited = connection.phase === 'opening' ? now - connection.since : 0;
   if (at.hasPicture && at.isLeft) {
     const message = trans.__(
       'Changing to %1; this picture is of the cluster before.',
@@ -118,7 +123,7 @@ function connected(at: ISituation, control: Control, trans: ITranslate): Present
   const ended = isClosed ? closedMessage(control.closedAt * 1000, message, trans) : message;
   const isConnecting = state === 'connecting';
   const live = at.isSeen && !isFrozen ? 'live' : 'paused';
-  const reasons = [isEnded ? ended : '', trans.__(control.empty)].filter(Boolean).join(' · ');
+  const reasons = [isEnded ? ended : '', trans.gettext(control.empty)].filter(Boolean).join(' · ');
   const notes = [state === 'degraded' ? message : '', control.note, at.transport ?? ''];
   const frozen = isFrozen ? trans.__('frozen') : '';
   const { period } = control;

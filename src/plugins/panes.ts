@@ -18,7 +18,7 @@ import {
 } from '@jupyterlab/ui-components';
 import type { CommandRegistry } from '@lumino/commands';
 
-import type { Verb } from '../plot/session';
+import type { PlotCommand } from '../plot/session';
 import { argumentsOf } from '../protocol/control';
 import { CommandIDs, PluginIDs, TOOLBAR_FACTORY } from '../tokens';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/binding';
@@ -261,7 +261,7 @@ function isOurs(pane: Pane | null): pane is PlotPane {
 function addPlotCommands(context: IPaneContext): void {
   const { trans } = context.services;
   const send =
-    (verb: Verb) =>
+    (verb: PlotCommand) =>
     ({ content }: PlotPane): void =>
       content.live.send(verb);
   const isFollowing = ({ content }: PlotPane): boolean => content.presentation.pill === '';

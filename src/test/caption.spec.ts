@@ -95,7 +95,7 @@ it('leaves a field alone in which somebody types', () => {
 });
 
 it('says all in the reader’s language that can be in it', () => {
-  const shout = { ...english, __: (text: string): string => text.toUpperCase() };
+  const shout = { ...english, gettext: (text: string): string => text.toUpperCase() };
   make(shout);
   show({ controls: [BARS], legend: [{ label: 'erred', color: '#000', shape: 'fill', alpha: 1 }] });
   expect(document.querySelector('label')?.textContent).toBe('BARSBY PREFIXBY GROUP');

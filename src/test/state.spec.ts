@@ -14,7 +14,7 @@ function present(
     plotTitle: 'Progress',
     dashboardName: 'a.ipynb',
     trouble: null,
-    link: open,
+    connection: open,
     isSeen: true,
     hasPicture: true,
     isLeft: false,
@@ -27,7 +27,7 @@ describe('a plot', () => {
   it('is live where somebody sees it, and paused where nobody does or it is frozen', () => {
     expect(present({}).state).toBe('live');
     expect(present({ isSeen: false }).state).toBe('paused');
-    expect(present({ isSeen: false, link: { phase: 'none' } }).state).toBe('paused');
+    expect(present({ isSeen: false, connection: { phase: 'none' } }).state).toBe('paused');
     const frozen = present({}, { frozen: true });
     expect([frozen.state, frozen.pill]).toEqual(['paused', 'frozen']);
     expect(present({}, { behind_s: 12 }).pill).toBe('live is 12 s ahead');
@@ -58,12 +58,12 @@ describe('a plot', () => {
   });
 
   it('waits without a flicker, then says what for and how long', () => {
-    const opening = (since: number): ISituation['link'] => ({ phase: 'opening', since });
-    expect(present({ link: opening(NOW - 100) }).message).toBe('');
-    const busy = present({ link: opening(NOW - 5000) });
+    const opening = (since: number): ISituation['connection'] => ({ phase: 'opening', since });
+    expect(present({ connection: opening(NOW - 100) }).message).toBe('');
+    const busy = present({ connection: opening(NOW - 5000) });
     expect(busy.message).toBe('a.ipynb has not answered yet; its kernel is busy.');
     expect(busy.elapsed).toBe('5 s');
-    const failed = present({ link: { phase: 'failed', reason: 'No.', retryAt: NOW + 3000 } });
+    const failed = present({ connection: { phase: 'failed', reason: 'No.', retryAt: NOW + 3000 } });
     expect([failed.message, failed.elapsed]).toEqual([
       'Cannot open Progress of a.ipynb: No.',
       'next try in 3 s'

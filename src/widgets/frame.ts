@@ -134,7 +134,7 @@ class FrameSession implements IPlotSession {
   readonly setLook = nothing;
   readonly select = nothing;
   readonly send = nothing;
-  readonly still = (): string => '';
+  readonly snapshot = (): string => '';
   readonly picture = (): Promise<never> => Promise.reject(new Error(''));
 
   private readonly _frame = new IFrame({ sandbox: SANDBOX });

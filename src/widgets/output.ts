@@ -68,15 +68,15 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
       return;
     }
     const { [MimeTypes.plot]: shown, 'text/plain': text, 'image/png': image } = this._model.data;
-    const last = this._plot?.live.still(this._keptAt);
+    const last = this._plot?.live.snapshot(this._keptAt);
     if (last && last['text/plain'] === text && last['image/png'] === image) {
       return; // with another time it would be another file
     }
     this._keptAt = Date.now();
-    const still = this._plot?.live.still(this._keptAt);
-    if (still) {
+    const snapshot = this._plot?.live.snapshot(this._keptAt);
+    if (snapshot) {
       // Without HTML, which others would show in the place of the picture.
-      this._model.setData({ data: { [MimeTypes.plot]: shown, ...still } });
+      this._model.setData({ data: { [MimeTypes.plot]: shown, ...snapshot } });
     }
   }
 
