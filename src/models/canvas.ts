@@ -1,5 +1,6 @@
 /** What our charts with a canvas of their own share: painting when due, scrolling, tooltip, export. */
 
+import { h } from '../text';
 import { model, type IBokehLibrary, type Untyped } from './bokeh';
 
 /** What a tooltip shows: the first line is bold, empty ones are left out. */
@@ -51,15 +52,15 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
 
     render(): void {
       super.render();
-      this.shadow_el.append(element('style', '', CSS));
-      this.canvas = element('canvas');
+      this.shadow_el.append(h('style', {}, CSS));
+      this.canvas = h('canvas');
       this.canvas.tabIndex = 0;
       this.canvas.setAttribute('role', 'application');
-      this.tip = element('div', 'ddl-tooltip');
+      this.tip = h('div', { class: 'ddl-tooltip' });
       this.tip.setAttribute('role', 'status');
       this.tip.hidden = true;
-      this.scroller = element('div', 'scroller');
-      this.below = element('div');
+      this.scroller = h('div', { class: 'scroller' });
+      this.below = h('div');
       this.scroller.append(this.canvas, this.below);
       this.shadow_el.append(this.scroller, this.tip);
       this.scroller.addEventListener('scroll', () => this.schedule_paint());
@@ -153,7 +154,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.tip.style.cssText = `background: ${background}; color: ${muted};
         font: ${size} ${font}; --foreground: ${foreground}`;
       // Text and never markup: keys and names are the user's.
-      this.tip.replaceChildren(...lines.map(line => element('div', '', line)));
+      this.tip.replaceChildren(...lines.map(line => h('div', {}, line)));
       this.tip.hidden = false;
       const { offsetWidth: width, offsetHeight: height } = this.tip;
       const right = x + TOOLTIP_GAP;
@@ -174,10 +175,6 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
     font: [Str, 'sans-serif'],
     font_size: [Str, '12px']
   }));
-}
-
-export function element(tag: string, className = '', text = ''): HTMLElement {
-  return Object.assign(document.createElement(tag), { className, textContent: text });
 }
 
 /** Return as much of a text as fits, with an ellipsis where its middle or end gives way; '' for none. */

@@ -1,7 +1,7 @@
 /** The browser side of views/table_cells.py; a script of its own since not every page has tables. */
 
+import { h } from '../text';
 import { modelsOf, register, type IBokehLibrary, type IModelClass, type Untyped } from './bokeh';
-import { element } from './canvas';
 import { write } from './units';
 
 /** Characters of an index that are never cut; a longer one keeps its end. */
@@ -36,7 +36,7 @@ function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
         const end = text.length - endOf(text);
         shown.className = 'ddl-ends';
         const parts = [text.slice(0, end), text.slice(end)];
-        shown.replaceChildren(...parts.map(part => element('span', '', part)));
+        shown.replaceChildren(...parts.map(part => h('span', {}, part)));
       }
       return shown.outerHTML;
     }
