@@ -2,6 +2,7 @@
 
 import { SavedSession, type PlotSession } from '../plot/session';
 import { english } from '../text';
+import { bytesIn } from '../transport/stream';
 
 interface ISaved {
   readonly bokeh: string;
@@ -11,9 +12,8 @@ interface ISaved {
 
 /** Unpack what the page carries, and run the scripts that draw it. */
 export async function unpack(text: string): Promise<ISaved> {
-  const bytes = Uint8Array.from(atob(text), char => char.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  const saved = (await new Response(stream).json()) as ISaved; // written by `server/saved.py`
+  const json = new TextDecoder().decode(await bytesIn(text, true));
+  const saved = JSON.parse(json) as ISaved; // written by `server/saved.py`
   for (const script of saved.scripts) {
     document.head.append(Object.assign(document.createElement('script'), { text: script }));
   }

@@ -17,6 +17,9 @@ const LONGEST_WAIT_MS = 5000;
 /** A connection that lasted so long is no failure: each makes the kernel build a document (ms). */
 const STEADY_MS = 10_000;
 
+/** What was drawn to its end. */
+const PICTURE = '.jp-DaskDiag-canvas:not(.jp-mod-drawing)';
+
 /** What is drawn, by whatever draws it. */
 export type IPlotSession = Pick<PlotSession, keyof PlotSession>;
 
@@ -275,7 +278,7 @@ export class LivePlot {
       return;
     }
     const { heading } = this;
-    const hasPicture = this._session !== null;
+    const hasPicture = this._caption.stage.querySelector(PICTURE) !== null;
     const situation = {
       ...this._around,
       plotTitle: heading,

@@ -6,12 +6,13 @@ import { Signal, type ISignal } from '@lumino/signaling';
 import type { Palette } from '../protocol/control';
 import type { ITranslate } from '../text';
 import { PluginIDs } from '../tokens';
+import type { MODES } from './args';
 import { notifyError } from './dialogs';
 
 /** One pane of a layout: where it goes, relative to a pane named before it or to the notebook. */
 export interface ILayoutStep {
   readonly plot: string;
-  readonly mode: 'split-right' | 'split-left' | 'split-top' | 'split-bottom' | 'tab-after';
+  readonly mode: (typeof MODES)[number];
   /** The plot it is placed at; the notebook when left out, or the main area when there is none. */
   readonly at?: string;
 }

@@ -96,7 +96,9 @@ describe('a pane of one of Dask’s own plots', () => {
     expect(frames()).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(20_000);
     expect([frames().length, state()]).toEqual([0, 'paused']);
-    await hide(false);
+    const shown = hide(false);
+    expect(pane.node.textContent).toContain('Connecting…');
+    await shown;
     expect([frames().length, state()]).toEqual([1, 'live']);
   });
 

@@ -13,7 +13,7 @@ import { listAfter, type IDashboard } from '../protocol/dashboard';
 import type { ITranslate } from '../text';
 import { NAMESPACE } from '../tokens';
 import type { IPlotServer } from './remote';
-import { PlotStream, type IConnection, type IReceiver } from './stream';
+import { bytesIn, PlotStream, type IConnection, type IReceiver } from './stream';
 
 /** A dashboard with the way to it. */
 export interface IChannelDashboard extends IDashboard {
@@ -216,8 +216,9 @@ class ChannelServer implements IPlotServer {
   /** Take what a message of the kernel holds, after those before it. */
   take(fields: Fields): void {
     const parts = listOf(fields['parts'], 'message.parts') as readonly IPart[]; // our kernel side's
-    this._taking = Promise.all([payloadOf(fields), this._taking])
-      .then(([payload]) => this._pass(parts, payload))
+    const { payload, gzip } = fields;
+    this._taking = Promise.all([bytesIn(String(payload), gzip === true), this._taking])
+      .then(([bytes]) => this._pass(parts, bytes))
       .catch(() => this.interrupt());
   }
 
@@ -303,11 +304,4 @@ class ChannelServer implements IPlotServer {
   private readonly _asked = new Map<string, { take: Taker; chunks: ArrayBuffer[] }>();
   private readonly _keeper: ReturnType<typeof setInterval>;
   private _taking: Promise<void> = Promise.resolve();
-}
-
-async function payloadOf({ payload, gzip }: Fields): Promise<ArrayBuffer> {
-  const packed = new Blob([Uint8Array.from(atob(String(payload)), char => char.charCodeAt(0))]);
-  const unpacked = (): Response =>
-    new Response(packed.stream().pipeThrough(new DecompressionStream('gzip')));
-  return (gzip === true ? unpacked() : packed).arrayBuffer();
 }

@@ -193,6 +193,14 @@ function messagesIn(frame: ArrayBuffer): readonly IMessage[] {
   });
 }
 
+/** Return the bytes of base64, unpacked where they are packed. */
+export async function bytesIn(base64: string, isPacked: boolean): Promise<ArrayBuffer> {
+  const bytes = new Blob([Uint8Array.from(atob(base64), char => char.charCodeAt(0))]);
+  const unpacked = (): Response =>
+    new Response(bytes.stream().pipeThrough(new DecompressionStream('gzip')));
+  return (isPacked ? unpacked() : bytes).arrayBuffer();
+}
+
 /** Write the buffers of arrays, which Bokeh's serializer leaves in a patch, as Bokeh reads them. */
 function encoded(_key: string, value: unknown): unknown {
   const { to_base64: encode } = Object(value) as { to_base64?: () => string }; // any has fields

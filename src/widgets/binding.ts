@@ -1,7 +1,7 @@
 /** To which dashboard a plot is bound, and what is said of one that gives no data. */
 
-import type { IKnownDashboard } from '../dashboards/dashboards';
 import type { IOrigin, Peer } from '../dashboards/clusters';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { closedMessage } from '../plot/state';
 import { isText, type Fields } from '../protocol/control';
 import type { ITranslate } from '../text';

@@ -127,7 +127,7 @@ class FrameSession implements IPlotSession {
   dispose(): void {
     clearTimeout(this._unseen);
     this.isOpen = false;
-    this._frame.node.remove();
+    this._frame.node.parentElement?.remove(); // without it there is no picture
     this._frame.dispose();
   }
 

@@ -7,7 +7,7 @@ import { Panel, type Widget } from '@lumino/widgets';
 import React from 'react';
 
 import type { PlotArguments } from '../protocol/control';
-import { messageOf } from '../text';
+import { h, messageOf } from '../text';
 import { CommandIDs, PANE_CLASS, TAB_CLASS } from '../tokens';
 import { FramePlot } from './frame';
 import { plotIcon } from './icons';
@@ -201,8 +201,7 @@ export class PlotPane extends Pane {
       if (href === undefined) {
         throw new Error(presentation.message);
       }
-      const link = document.createElement('a');
-      Object.assign(link, { href, download: `${plot}.${format}` }).click();
+      h('a', { href, download: `${plot}.${format}` }).click();
       setTimeout(() => URL.revokeObjectURL(href), 0); // the download has begun by then
     } catch (reason) {
       await showErrorMessage(trans.__('Not saved'), messageOf(reason, trans));
