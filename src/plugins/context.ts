@@ -72,10 +72,10 @@ export async function askDashboard(
 /** Let the user pick a plot of the dashboard that is meant. */
 export async function askPlot(
   context: IShared,
-  id: string | undefined
+  args: Args
 ): Promise<readonly [IKnownDashboard, IPlot] | undefined> {
   const { trans } = context.services;
-  const found = await askDashboard(context, id);
+  const found = await askDashboard(context, dashboardArg(context, args));
   const title = trans.__('Which plot?');
   const plot = found && (await pick(title, found.plots, one => trans.gettext(one.title)));
   return found && plot && [found, plot];
@@ -95,10 +95,8 @@ export function frontBinding({ services, notebooks }: IShared): IBinding | undef
 }
 
 /** The binding to the dashboard that is meant; while none runs, to the one that is to come. */
-export async function askBinding(
-  context: IShared,
-  id: string | undefined
-): Promise<IBinding | undefined> {
+export async function askBinding(context: IShared, args: Args): Promise<IBinding | undefined> {
+  const id = dashboardArg(context, args);
   const kernel = frontKernel(context.notebooks);
   const { all } = context.services.dashboards;
   const isThere = all.some(one => one.state !== 'stale' || one.kernel_id === kernel);

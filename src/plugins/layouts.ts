@@ -8,7 +8,7 @@ import { CommandIDs, PluginIDs } from '../tokens';
 import type { IBinding } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { describedBy, type Args } from './args';
-import { askBinding, dashboardArg, frontBinding, IShared } from './context';
+import { askBinding, frontBinding, IShared } from './context';
 import { IPanes } from './panemanager';
 import type { ILayoutStep } from './settings';
 
@@ -51,7 +51,7 @@ function addLayoutCommands(app: JupyterFrontEnd, shared: IShared, panes: IPanes 
   const { services, settings } = shared;
   const { trans } = services;
   const open = async (steps: readonly ILayoutStep[], args: Args): Promise<void> =>
-    openSteps(shared, panes, steps, await askBinding(shared, dashboardArg(shared, args)));
+    openSteps(shared, panes, steps, await askBinding(shared, args));
   const usual = (): readonly ILayoutStep[] =>
     settings.layout.length > 0 ? settings.layout : USUAL_FOUR;
   app.commands.addCommand(CommandIDs.openLayout, {

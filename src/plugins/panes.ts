@@ -129,10 +129,9 @@ function addOpenCommand(context: IPaneContext): void {
       }
       const pointed = isPointed(args) ? targetOf(context, args) : undefined;
       const name = textArg(args, 'plot') ?? pointed?.plot.name;
-      const id = dashboardArg(context, args);
-      const asked = name === undefined ? await askPlot(context, id) : undefined;
+      const asked = name === undefined ? await askPlot(context, args) : undefined;
       const plot = name ?? asked?.[1].name;
-      const meant = asked ? bindingOf(asked[0]) : name && (await askBinding(context, id));
+      const meant = asked ? bindingOf(asked[0]) : name && (await askBinding(context, args));
       const binding = meant && plot ? panes.bindingWith(plot, meant) : undefined;
       const given = 'arguments' in args ? argumentsOf(args['arguments']) : undefined;
       const mode = MODES.find(one => one === args['mode']);
@@ -195,9 +194,9 @@ export function addClusterCommands(context: IPaneContext): void {
     describedBy: describedBy('id', 'dashboard', 'isPointed'),
     isEnabled: () => panes.tracker.size > 0,
     execute: async args => {
-      const id = dashboardArg(context, args);
-      const own = id === undefined ? panes.meant(args)?.content.binding : undefined;
-      const binding = own ?? (await askBinding(context, id));
+      const isNamed = dashboardArg(context, args) !== undefined;
+      const own = isNamed ? undefined : panes.meant(args)?.content.binding;
+      const binding = own ?? (await askBinding(context, args));
       if (binding !== undefined) {
         panes.closeAll(binding);
       }

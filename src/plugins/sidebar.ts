@@ -165,7 +165,7 @@ function addFavoriteCommand(context: IContext): void {
     icon: starIcon,
     describedBy: describedBy('plot', 'id', 'isPointed'),
     execute: async args => {
-      const plot = plotOf(args) ?? (await askPlot(context, undefined))?.[1].name;
+      const plot = plotOf(args) ?? (await askPlot(context, args))?.[1].name;
       if (plot !== undefined) {
         settings.toggleFavorite(plot);
       }

@@ -21,7 +21,7 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
 
 function addStatusItem(_: JupyterFrontEnd, shared: IShared, statusBar: IStatusBar | null): void {
   const { services, settings, notebooks } = shared;
-  const { commands, dashboards, trans } = services;
+  const { commands, dashboards } = services;
   const changed = new Signal<object, void>({});
   dashboards.changed.connect(() => changed.emit());
   settings.changed.connect(() => changed.emit());
@@ -35,15 +35,13 @@ function addStatusItem(_: JupyterFrontEnd, shared: IShared, statusBar: IStatusBa
   };
   statusBar?.registerStatusItem(`${NAMESPACE}:status`, {
     item: statusItem({
-      dashboards,
+      services,
       changed,
       inFront: all => {
         const kernel = frontKernel(notebooks);
         const own = all.filter(one => kernel !== undefined && one.kernel_id === kernel);
         return own.length > 0 ? own : all;
       },
-      trans,
-      onClick: () => runCommand(commands, CommandIDs.showSidebar),
       onWarning: (plot, among) => void open(plot, among)
     }),
     align: 'left',

@@ -1,3 +1,4 @@
+import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 
 import { statusItem } from '../widgets/status';
@@ -17,11 +18,9 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   const own = dashboard({ id: 'own', kernel_id: 'k1', ...tasks(16) });
   list.set(own, dashboard({ id: 'other', kernel_id: 'k2', ...tasks(9) }));
   const item = statusItem({
-    dashboards: list,
+    services: { commands: new CommandRegistry(), dashboards: list, trans },
     changed: list.changed,
     inFront: all => all.filter(one => one.kernel_id === 'k1'),
-    trans,
-    onClick: () => undefined,
     onWarning: (plot, among) => opened.push([plot, among.map(({ id }) => id)])
   });
   Widget.attach(item, document.body);

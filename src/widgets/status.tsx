@@ -7,18 +7,18 @@ import type { ISignal } from '@lumino/signaling';
 import React from 'react';
 
 import { clustersOf } from '../dashboards/clusters';
-import type { IDashboards, IKnownDashboard } from '../dashboards/dashboards';
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import { clock, count } from '../models/units';
 import type { ISummary } from '../protocol/dashboard';
+import { CommandIDs } from '../tokens';
 import { diagIcon, warningIcon } from './icons';
+import { runCommand, type IPlotServices } from './services';
 
 export interface IStatusItemOptions {
   /** Of these dashboards those of the notebook in front, or of all where it has none. */
   readonly inFront: (all: readonly IKnownDashboard[]) => readonly IKnownDashboard[];
   readonly changed: ISignal<unknown, void>;
-  readonly dashboards: IDashboards;
-  readonly trans: TranslationBundle;
-  readonly onClick: () => void;
+  readonly services: Pick<IPlotServices, 'commands' | 'dashboards' | 'trans'>;
   /** Shows the plot that explains a warning about these dashboards. */
   readonly onWarning: (plot: string, dashboards: readonly IKnownDashboard[]) => void;
 }
@@ -42,13 +42,9 @@ export function troubleOf({ state, summary }: IKnownDashboard, trans: Translatio
   return state === 'live' ? parts.join(' · ') : '';
 }
 
-function content({
-  dashboards,
-  inFront,
-  trans,
-  onClick,
-  onWarning
-}: IStatusItemOptions): JSX.Element | null {
+function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Element | null {
+  const { commands, dashboards, trans } = services;
+  const onClick = (): void => runCommand(commands, CommandIDs.showSidebar);
   const live = inFront(clustersOf(dashboards.all).filter(one => one.state === 'live'));
   const failed = live.filter(one => (one.summary?.tasks?.erred ?? 0) > 0);
   const sum = (numberOf: (summary: ISummary) => number): number =>
