@@ -70,6 +70,7 @@ class CanvasChart(Keywords, LayoutDOM):
     muted = String(default="#616161")
     font = String(default="sans-serif")
     font_size = String(default="12px")
+    home = Int(default=0, help="Counts the requests to scroll to the first rows.")
 
 
 class BarChart(CanvasChart):
@@ -80,7 +81,6 @@ class BarChart(CanvasChart):
     """
 
     spec = String(help="What the columns mean: JSON of the fields of `bars.BarPlot`.")
-    home = Int(default=0, help="Counts the requests to scroll to the first rows.")
     clicked = List(String, help="Key of the row that was clicked, and a number for each click.")
 
 
@@ -136,7 +136,6 @@ class ProgressBars(CanvasChart):
     """Names above bars of tasks by state, in as many columns as fit."""
 
     nouns = String(help="What rows stand for.")
-    home = Int(default=0, help="Counts the requests to scroll to the first rows.")
     erred_color = String(default="#000000")
     erred_mark = String(default="#ffffff", help="Outline of what failed.")
     busy_color = String(default="#bdbdbd", help="Of tasks that run or are queued.")

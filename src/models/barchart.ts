@@ -81,9 +81,7 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
 
     connect_signals(): void {
       super.connect_signals();
-      const { spec, home } = this.model.properties;
-      this.on_change(spec, () => this._read_spec());
-      this.on_change(home, () => (this.scroller.scrollTop = 0));
+      this.on_change(this.model.properties.spec, () => this._read_spec());
     }
 
     render(): void {
@@ -528,9 +526,8 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
   }
 
   return [
-    model('BarChart', CanvasChart, BarChartView, ({ Int, List, Str }: Untyped) => ({
+    model('BarChart', CanvasChart, BarChartView, ({ List, Str }: Untyped) => ({
       spec: [Str, ''],
-      home: [Int, 0],
       clicked: [List(Str), []]
     }))
   ];

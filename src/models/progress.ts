@@ -64,11 +64,6 @@ export const progressModels: ModelFactory = (_bokeh, CanvasChart) => {
   class ProgressBarsView extends CanvasChart.prototype.default_view {
     grid: IGrid | null = null;
 
-    connect_signals(): void {
-      super.connect_signals();
-      this.on_change(this.model.properties.home, () => (this.scroller.scrollTop = 0));
-    }
-
     paint(ctx: Context, width: number, height: number): void {
       const n: number = this.column('name').length;
       this.grid = gridOf(n, width, height);
@@ -172,9 +167,8 @@ export const progressModels: ModelFactory = (_bokeh, CanvasChart) => {
   }
 
   return [
-    model('ProgressBars', CanvasChart, ProgressBarsView, ({ Int, Str }: Untyped) => ({
+    model('ProgressBars', CanvasChart, ProgressBarsView, ({ Str }: Untyped) => ({
       nouns: [Str, ''],
-      home: [Int, 0],
       erred_color: [Str, '#000000'],
       erred_mark: [Str, '#ffffff'],
       busy_color: [Str, '#bdbdbd'],
