@@ -64,7 +64,7 @@ export class Caption {
   setTitles(name: string, tag: ITag | null): void {
     setText(this._name, name);
     setText(this._tag, (name === '' ? tag?.title : tag?.letter) ?? '');
-    Object.assign(this._tag.dataset, { color: tag?.color });
+    Object.assign(this._tag.dataset, { color: tag?.color, letter: tag?.letter });
     this._tag.title = tag?.title ?? '';
   }
 
