@@ -134,7 +134,7 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
         PlotRequest("progress", period),
         PlotRequest("workers-memory-timeseries", period, "Memory"),
         PlotRequest("workers-cpu-timeseries", period, "CPU"),
-        PlotRequest("costs", period),
+        PlotRequest("budget", period),
         PlotRequest("profile", period),
         PlotRequest("profile-server", {"source": "worker-loops", **period}, "Worker Loops"),
         PlotRequest("profile-server", {"source": "scheduler-loop", **period}, "Scheduler Loop"),

@@ -273,17 +273,13 @@ class ActionLog:
         running: tuple[Ints, Floats],
         now: float,
         only: Ints | None = None,
-        *,
-        only_tasks: bool = False,
     ) -> Callable[[], dict[str, float]]:
         """Return what works out what threads did in a window, in any thread.
 
         See `sums.thread_time`, and `sums.thread_time_of` for the arguments.
         """
         blocks = [block for block in self._all() if block.touches(*window)]
-        return thread_time_of(
-            blocks, self._slots.rows, running, now, window, only, only_tasks=only_tasks
-        )
+        return thread_time_of(blocks, self._slots.rows, running, now, window, only)
 
     def snapshot(self) -> Callable[[], Columns]:
         """Return what returns all rows as `append` takes them, in any thread."""
@@ -349,6 +345,24 @@ class ActionLog:
             total = len(rows["start"])
             begin = 0 if limit is None else max(total - limit, 0)
             return {name: column[begin:] for name, column in rows.items()}, total
+
+        return read
+
+    def of_window(self, window: Window, names: Collection[str]) -> Callable[[], Columns]:
+        """Return what reads columns of the actions in a window, in no order and any thread.
+
+        Those as well whose task was ready, or waited to be reported, in the window.
+        """
+        blocks, slots = self._all(), self._slots.rows
+
+        def read() -> Columns:
+            parts = []
+            for block in blocks:
+                ready, delay = (np.nan_to_num(block.columns[n]) for n in ("ready", "report_delay"))
+                is_in = block.start - ready <= window.stop
+                is_in &= block.stop + delay > window.start
+                parts.append(_read(block, np.flatnonzero(is_in), slots, names))
+            return _joined(parts, names)
 
         return read
 

@@ -26,21 +26,14 @@ class BusyTimes:
     ----------
     start, stop : ndarray of float64
         Seconds since the epoch on the scheduler's clock, ascending and disjoint.
-    since : float
-        When the recording began that is going on.
     """
 
-    SAVED = ("start", "stop", "since", "_lately")
+    SAVED = ("start", "stop", "_lately")
 
     def __init__(self) -> None:
-        self.begin(0.0)
         self._lately: deque[tuple[float, float]] = deque()  # latest stop and seconds held of each
         self.start: Floats = np.empty(0)
         self.stop: Floats = np.empty(0)
-
-    def begin(self, since: float) -> None:
-        """Count anew what is offered, from a moment on."""
-        self.since = since
 
     def add(self, start: Floats, stop: Floats, is_task: Bools) -> None:
         """Take over the starts and stops of actions, in any order, at least of one."""
@@ -85,23 +78,9 @@ class BusyTimes:
         held_s = sum(held for stop, held in self._lately if stop > begin)
         return held_s / (now - begin) if now > begin else 0.0
 
-    def thread_seconds(self, times: Floats, nthreads: Ints) -> float:
-        """Return how long all threads together were there `since` while something ran.
-
-        Parameters
-        ----------
-        times : ndarray of float64
-            When the number of threads changed, ascending.
-        nthreads : ndarray of int64
-            How many there were from each of `times` on.
-        """
-        moments = (at.clip(self.since) for at in (self.start, self.stop))
-        start, stop = (seconds_until(at, times, nthreads) for at in moments)
-        return float((stop - start).sum())
-
 
 def seconds_until(moments: Floats, times: Floats, nthreads: Ints) -> Floats:
-    """Return how long all threads together had been there at each moment; see `thread_seconds`."""
+    """Return how long all threads together had been there at each moment."""
     if not len(times):
         return np.zeros(len(moments))
     until = np.append(0.0, np.cumsum(np.diff(times) * nthreads[:-1]))

@@ -160,7 +160,6 @@ class History:
         elif batch.began > self.until:
             self.gaps.append((self.until, batch.began))
             self.events.extend([(self.until, "not-recorded", {"until": batch.began})])
-        self.busy.begin(max(batch.began, self.until if is_same else 0.0))
         self._next_task = max(self._next_task, self._keys.stop)
         self._epoch = Epoch(batch.epoch, self._next_task, self.until if is_same else -inf)
         for table in self._of_collector:

@@ -253,8 +253,6 @@ def thread_time_of(
     now: float,
     window: Window,
     only: Ints | None,
-    *,
-    only_tasks: bool,
 ) -> Callable[[], dict[str, float]]:
     """Return what works out `thread_time` of these blocks, and of what runs.
 
@@ -264,8 +262,6 @@ def thread_time_of(
         Row of the slot and start of each task that runs until ``now``.
     only : ndarray of int64 or None
         Rows of the slots that count; all when None.
-    only_tasks : bool
-        Whether only what computes is to be worked out, which is faster.
     """
     workers, worker_of = np.unique(slots.worker, return_inverse=True)
     threads = np.zeros(len(workers), dtype=np.int64)
@@ -292,22 +288,8 @@ def thread_time_of(
         runs = {"kind": np.full(len(slot), Kind.COMPUTE), "stop": np.full(len(slot), now)}
         rows = joined([*map(read, blocks), {**runs, "slot": slot, "start": start}])
         is_there = counts[rows["slot"]]
-        if only_tasks:
-            is_there &= rows["kind"] == Kind.COMPUTE
         slot, kind, start, stop = (rows[n][is_there] for n in names)
-        worker = worker_of[slot]
-        simple_s = 0.0
-        if only_tasks:
-            # Tasks of one slot follow each other: only with more slots than threads is there more.
-            used = np.bincount(slot, minlength=slots.count) > 0
-            is_simple = np.bincount(worker_of, used, len(threads)) <= threads
-            alone = is_simple[worker]
-            took = np.minimum(stop[alone], window.stop) - np.maximum(start[alone], window.start)
-            simple_s = float(took[took > 0].sum())
-            worker, kind = worker[~alone], kind[~alone]
-            start, stop = start[~alone], stop[~alone]
-        found = thread_time(worker, kind, start, stop, threads, window)
-        return found | {"computing": found["computing"] + simple_s}
+        return thread_time(worker_of[slot], kind, start, stop, threads, window)
 
     return make
 

@@ -21,6 +21,7 @@ PACKAGES: Final = frozenset(
     {
         *("schema", "collector", "transport", "store", "views", "server", "capture", "notebook"),
         *("session", "composition", "preload", "proxy", "cli", "scheduler", "jobs", "doctor"),
+        "analysis",
     }
 )
 ENGINE: Final = frozenset({"distributed"})
@@ -31,6 +32,9 @@ FORBIDDEN: Final[dict[str, frozenset[str]]] = {
     "collector": (PACKAGES - {"collector", "schema"}) | {"numpy", "bokeh"},
     "transport": frozenset({"bokeh", "views", "store", "server", "session", "proxy"}),
     "store": ENGINE | {"tornado", "bokeh", "views", "server", "transport", "session", "proxy"},
+    "analysis": (PACKAGES - {"analysis", "schema", "store", "jobs"})
+    | ENGINE
+    | {"tornado", "bokeh"},
     "views": ENGINE | {"tornado", "server", "transport", "session", "proxy"},
     "server": ENGINE | {"jupyter_server", "transport", "session", "notebook", "proxy"},
     "capture": frozenset({"jupyter_server", "proxy"}),

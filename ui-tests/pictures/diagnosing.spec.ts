@@ -12,7 +12,7 @@ const IMAGES = path.join(ROOT, 'docs', 'images', 'diagnosing');
 const SETTLED_MS = 4_000;
 
 const STEPS: readonly (readonly [string, readonly string[]])[] = [
-  ['small', ['task-stream', 'costs']],
+  ['small', ['task-stream', 'budget']],
   ['large', ['task-stream', 'profile']],
   ['fast', ['task-stream']]
 ];

@@ -72,6 +72,10 @@ async def test_a_quiet_cluster_sends_no_tables_but_workers() -> None:
         await c.submit(inc, 1)
         await until(lambda: "inc" in seen.prefixes and not s.tasks)
         await until(lambda: states(seen.prefixes["inc"])["forgotten"] == 1)
+        # With a heartbeat its worker tells what it did for the task.
+        await until(
+            lambda: any("inc" in row for one in seen.batches for row in one.rows("activities"))
+        )
         first = len(seen.batches)
         await until(lambda: len(seen.batches) > first + 10)
         for batch in seen.batches[first + 1 :]:

@@ -73,7 +73,7 @@ async def test_a_stretch_chosen_in_a_picture_is_offered_to_the_other_plots() -> 
         await stream.patch(times, "end", 5.0)
         await until(lambda: stream.control.behind_s, "the window does not move")
         assert not said(stream, "chosen")  # there is no other plot
-        await BrowserPage.open(served, "costs", connection=connection)
+        await BrowserPage.open(served, "budget", connection=connection)
         await stream.patch(times, "end", 6.0)
         chosen = await until(lambda: said(stream, "chosen"), "it is not offered")
         assert chosen["stop"] == pytest.approx(T0 + 6.0, abs=0.5)
@@ -103,7 +103,7 @@ async def test_each_plot_of_a_stretch_of_time_goes_there_and_back(plot: str) -> 
     [{"start": 2, "stop": 1}, {"start": float("nan"), "stop": 1}, {"start": 1, "stop": 1}],
 )
 async def test_what_is_no_stretch_of_time_is_refused(given: dict[str, float]) -> None:
-    async with opened("costs") as (_, [page]):
+    async with opened("budget") as (_, [page]):
         await page.connection.send(type="period", **given)
         await until(lambda: page.connection.is_closed, "the server goes on")
         assert page.connection.socket.close_code == 4400

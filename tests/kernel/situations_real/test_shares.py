@@ -42,27 +42,24 @@ def computed_s(dask_scheduler: Scheduler) -> float:
     return float(sum(v for key, v in metrics.items() if "thread-cpu" in key))
 
 
-def costs(found: Cluster) -> tuple[Seconds, float]:
-    """Return the seconds of what has a share in Where the Time Goes, and what was offered."""
+def budget(found: Cluster) -> tuple[Seconds, float]:
+    """Return the seconds of each category in Where the Time Goes, and what was offered."""
 
-    def read(view: Any, _: object) -> tuple[Seconds, float]:  # a `Costs`
-        rows = view.rows()
-        shared = np.isfinite(rows["offered"]) if rows["class"] else np.zeros(0, bool)
-        names = [name for name, is_in in zip(rows["class"], shared, strict=True) if is_in]
-        seconds = dict(zip(names, rows["seconds"][shared].tolist(), strict=True))
-        return seconds, float(rows["offered"][shared].max(initial=0.0))
+    def read(view: Any, _: object) -> tuple[Seconds, float]:  # a `WhereTheTimeGoes`
+        its = view.budget
+        return ({}, 0.0) if its is None else (its.seconds, its.offered_s)
 
-    return found.drawn("costs", read)
+    return found.drawn("budget", read)
 
 
 def settled(found: Cluster, least: Seconds) -> tuple[Seconds, float]:
-    """Return the costs once heartbeats have brought these; they add up, as all did before."""
+    """Return the budget once heartbeats have brought these; it adds up."""
     shown = found.until(
-        lambda: costs(found),
+        lambda: budget(found),
         lambda shown: all(shown[0].get(name, 0.0) >= s for name, s in least.items()),
     )
     seconds, offered_s = shown
-    assert sum(seconds.values()) == pytest.approx(offered_s, rel=0.005)
+    assert sum(seconds.values()) == pytest.approx(offered_s, rel=0.001)
     return shown
 
 
@@ -76,7 +73,7 @@ def test_shares_of_a_p2p_merge_add_up_to_no_more_than_was_offered() -> None:
             merged = parts.merge(other, on="k", how="inner").persist()
             wait(merged)
         assert found.ask(lambda scheduler: any("p2p" in n for n in scheduler.task_prefixes))
-        _, offered_s = settled(found, {"Computing": 0.01, "Waiting in tasks": 0.001})
+        _, offered_s = settled(found, {"computing": 0.01, "waiting-in-tasks": 0.001})
         assert offered_s <= 4 * (time.time() - began)
 
 
@@ -84,10 +81,10 @@ def test_what_waits_in_a_worker_client_holds_no_thread() -> None:
     with cluster(n_workers=1, threads_per_worker=2) as found:
         began = time.time()
         wait(found.client.map(nested, range(4)))
-        seconds, offered_s = settled(found, {"Waiting in tasks": 4 * 1.5 - 0.1})
+        seconds, offered_s = settled(found, {"waiting-in-tasks": 4 * 1.5 - 0.1})
         assert offered_s <= 2 * (time.time() - began)
         # Four naps on two threads, and little else.
-        assert seconds["Waiting in tasks"] < 4 * 1.5 + 1.5
+        assert seconds["waiting-in-tasks"] < 4 * 1.5 + 1.5
 
 
 def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
@@ -111,10 +108,10 @@ def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
                 "live",
             )
             wait(client.submit(nap, 1, 2.0))
-            seconds, offered_s = settled(found, {"Waiting in tasks": 1.9})
-            assert seconds["Idle threads"] / offered_s == pytest.approx(0.75, abs=0.05)
-            assert seconds.get("Computing", 0.0) < 1.0
-            notes = [found.caption(p).note for p in ("costs", "aggregate-time-per-action")]
-            assert "of thread time offered while anything ran since" in notes[0]
+            seconds, offered_s = settled(found, {"waiting-in-tasks": 1.9})
+            assert seconds["dependencies"] / offered_s == pytest.approx(0.75, abs=0.05)
+            assert seconds.get("computing", 0.0) < 1.0
+            notes = [found.caption(p).note for p in ("budget", "aggregate-time-per-action")]
+            assert "that all threads were there" in notes[0]
             assert "transfers included, recorded since" in notes[1]
             assert "thread time offered in view" in found.caption("task-stream").note

@@ -131,7 +131,7 @@ class BatchMaker:
         prefix: str = "inc",
         key: str | None = None,
         source: str = "",
-        **columns: int,
+        **columns: float,
     ) -> BatchMaker:
         """Record an action, times counted from `T0`; a key given before is the same task.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from dask_diag_lab.store import History
@@ -29,10 +28,3 @@ def test_threads_at_work_are_those_of_the_last_seconds_of_a_burst() -> None:
     history.apply(maker.action(100, 140).action(120, 140).batch())
     assert history.busy.threads_lately(T0 + 140) == pytest.approx(2)
     assert history.busy.threads_lately(T0 + 200) == 0
-
-
-def test_threads_count_only_while_something_ran() -> None:
-    maker, history = BatchMaker(), History()
-    history.apply(maker.action(0, 10).action(20, 30).batch())
-    times, nthreads = np.array([T0 - 100.0, T0 + 5.0]), np.array([2, 4])
-    assert history.busy.thread_seconds(times, nthreads) == pytest.approx(5 * 2 + 15 * 4)

@@ -1,0 +1,120 @@
+"""What the budget of a window is made of, taken out of a history."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from math import isfinite
+from typing import Final
+
+import numpy as np
+
+from dask_diag_lab.analysis.budget import Facts
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store import History
+from dask_diag_lab.store.arrays import Columns, joined
+from dask_diag_lab.store.sums import Window
+
+COMPUTING: Final = ("thread-cpu", "shard-partition-cpu", "get-output-cpu")
+WAITING: Final = (
+    *("thread-noncpu", "shard-partition-noncpu", "get-output-noncpu"),
+    *("comms-limiter", "disk-limiter"),
+)
+"""Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
+_NAMES: Final = (
+    *("worker", "kind", "outcome", "prefix", "start", "stop"),
+    *("ready", "assigned", "report_delay"),
+)
+
+
+def facts_of(history: History, window: Window, now: float) -> Callable[[], Facts]:
+    """Return what reads the facts of a window, in any thread.
+
+    Parameters
+    ----------
+    history : History
+    window : Window
+        Open ends are the first start there is, and `now`.
+    now : float
+        Until when running tasks have run.
+    """
+    slots = history.slots
+    first = float(np.fmin(history.actions.first_start, now))
+    begin = window.start if isfinite(window.start) else first
+    window = Window(begin, max(min(window.stop, now), begin))
+    read, running = history.actions.of_window(window, _NAMES), _running(history, now)
+    pauses = [
+        (detail["worker"], time, detail.get("resumed", now))
+        for time, kind, detail in history.events.rows
+        if kind == "worker-paused"
+    ]
+    gaps = list(history.gaps)
+    if history.actions.evicted and window.start < first:
+        gaps.append((window.start, first))
+    shares, strings = _waiting_shares(history, window), history.strings
+
+    def make() -> Facts:
+        string, at = np.unique(slots.worker, return_index=True)
+        rows = joined([read(), running])
+        workers = {
+            "threads": slots.threads[at],
+            "joined": slots.joined[at],
+            "left": np.where(np.isnan(slots.ended[at]), np.inf, slots.ended[at]),
+        }
+        known = {one: row for row, one in enumerate(string.tolist())}
+        paused = [(known[s], a, b) for w, a, b in pauses if (s := strings.find(w)) in known]
+        worker, start, stop = np.array(paused, dtype=np.float64).reshape(-1, 3).T
+        return Facts(
+            window,
+            workers,
+            _as_facts(rows | {"worker": np.searchsorted(string, rows["worker"])}),
+            np.zeros(len(rows["start"]), dtype=np.bool_),
+            {"worker": worker.astype(np.int64), "start": start, "stop": stop},
+            np.array(gaps, dtype=np.float64).reshape(-1, 2),
+            shares,
+        )
+
+    return make
+
+
+def _running(history: History, now: float) -> Columns:
+    """Return what runs, until now, as rows of the log."""
+    running, slots = history.running.rows(now), history.slots
+    is_there = running["slot"] >= 0
+    n = int(is_there.sum())
+    return {
+        "worker": slots.worker[running["slot"][is_there]],
+        "kind": np.full(n, Kind.COMPUTE),
+        "outcome": np.full(n, Outcome.RUNNING),
+        "prefix": running["prefix"][is_there],
+        "start": running["start"][is_there],
+        "stop": np.full(n, now),
+        **{name: np.full(n, np.nan) for name in ("ready", "assigned", "report_delay")},
+    }
+
+
+def _waiting_shares(history: History, window: Window) -> dict[int, float]:
+    """Return in which share of their time the tasks of each prefix did not use the CPU."""
+    computing: defaultdict[str, float] = defaultdict(float)
+    waiting: defaultdict[str, float] = defaultdict(float)
+    for (context, label, activity, unit), gained in history.activities.gained(window).items():
+        if (context, unit) == ("execute", "seconds"):
+            name = activity.removeprefix("p2p-")
+            computing[label] += gained * (name in COMPUTING)
+            waiting[label] += gained * (name in WAITING)
+    known = {label: history.strings.find(label) for label in waiting}
+    return {
+        prefix: waiting[label] / (computing[label] + waiting[label])
+        for label, prefix in known.items()
+        if prefix is not None and waiting[label] > 0
+    }
+
+
+def _as_facts(rows: Columns) -> Columns:
+    start, delay = rows["start"], rows["report_delay"]
+    moments = {
+        "ready": start - rows["ready"],
+        "assigned": start - rows["assigned"],
+        "reported": rows["stop"] + delay,
+    }
+    return {n: rows[n] for n in _NAMES if n not in ("report_delay", *moments)} | moments

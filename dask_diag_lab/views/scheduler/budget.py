@@ -1,0 +1,193 @@
+"""What became of the thread time: one bar that is all of it, and one for each category."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dask_diag_lab.analysis.budget import CATEGORIES, Budget, Facts, budget_of
+from dask_diag_lab.analysis.facts import facts_of
+from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.sums import ALL, Window
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.bars import BarPlot, Part
+from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.names import shown_name
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.view import Table
+
+REST: Final = 20.0
+"""Times as long as it took to work out, it is not worked out anew."""
+MOST_NAMED: Final = 3
+LEAST_SHARE: Final = 0.0005
+"""Less has no row: it would be "0 %". The table has it."""
+SMALLEST_S: Final = 1e-9
+
+
+class Style(NamedTuple):
+    """How a category is shown, and what helps where it is the largest."""
+
+    label: str
+    color: str
+    hatch: str
+    advice: str
+
+
+STYLES: Final[Mapping[str, Style]] = {
+    "computing": Style("Computing", "load_saturated", "", "tasks use the CPU, as they should"),
+    "waiting-in-tasks": Style(
+        *("Waiting in tasks", "memory_near", "/"),
+        "tasks wait for files, locks, the interpreter or a busy CPU; see Profile",
+    ),
+    "failed": Style("Failed", "killed", "x", "work was lost; see Exceptions"),
+    "other-runs": Style("Other runs", "load_normal", "", "other runs have the threads"),
+    "deserialize": Style(
+        *("Deserializing", "deserialize", "."), "each task carries much; scatter it once"
+    ),
+    "disk": Style(*("Disk", "disk", "|"), "data is spilled; use more memory or smaller pieces"),
+    "paused": Style(
+        *("Paused", "memory_over", "x"), "workers are paused; use more memory or smaller pieces"
+    ),
+    "unknown": Style("Not recorded", "gone", "/", "nobody recorded what was done"),
+    "transfer": Style(
+        *("Waiting for data", "transfer", "-"),
+        "use larger pieces, or fewer shuffles",
+    ),
+    "starting": Style(
+        *("Starting", "waiting", "\\"),
+        "tasks are short for what starting one takes; use larger pieces",
+    ),
+    "scheduler": Style(
+        *("Scheduler", "waiting", "x"), "tasks wait for the scheduler; use fewer and larger ones"
+    ),
+    "unbalanced": Style(
+        *("Unbalanced", "memory_near", "x"), "some workers have too much to do, others nothing"
+    ),
+    "dependencies": Style(
+        *("Dependencies", "load_normal", "+"), "tasks wait for others, or there are too few"
+    ),
+    "client": Style("Client", "track", "", "nothing was submitted; the code in between took it"),
+}
+
+
+@register_plot
+class WhereTheTimeGoes(BarPlot):
+    """The budget of a period; without one, of the work that goes on or was done last.
+
+    What it follows without a period is what Task Stream does: `busy.burst_start`.
+    """
+
+    name = "budget"
+    has_period = True
+    reads = ("actions", "running", "nthreads", "activities", "workers", "events")
+    needs = frozenset({"activities"})
+    empty = "No task has run yet. As soon as one has, its time is here."
+
+    columns = (
+        Column("category", "Category", shown=False),
+        Column("seconds", "Thread time", "seconds", share_of="offered"),
+        Column("most", "Most of it"),
+        Column("meaning", ""),
+        Column("offered", "Offered by all threads", "seconds", shown=False, in_table=False),
+    )
+    parts = tuple(Part(name, "", of.color, hatch=of.hatch) for name, of in STYLES.items())
+    label = key = "category"
+    value = ("seconds",)
+    merges = "none"
+    nouns = "categories"
+
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        super().set_up()
+        self._latest: Latest[Budget] = Latest(self.live.jobs, rest=REST)
+        self._read: Callable[[], Facts] | None = None
+        self._read_at: object = None
+
+    def state(self) -> object:
+        """Return whether there is a new budget; see `View.state`."""
+        return super().state(), self._latest.version
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a newer one is to come; see `View.is_behind`."""
+        return super().is_behind or self._latest.is_late
+
+    @property
+    def budget(self) -> Budget | None:
+        """The newest one; None before the first."""
+        history, now, window = self.history, self.live.time, self.period
+        if window == ALL:
+            window = Window(history.busy.burst_start(history.running.places(now)[1]))
+            if not isfinite(window.start):
+                return None
+            if not history.running.count:
+                now = float(history.actions.last_stop)
+        key = (history.actions.version, history.running.version, history.activities.version, window)
+        if self._read is None or key != self._read_at:  # not for each part of the caption
+            self._read_at, self._read = key, facts_of(history, window, now)
+        read = self._read
+        return self._latest.of(self.period, key, lambda: budget_of(read()))
+
+    def rows(self) -> Rows:
+        """Return a row for all of it, and one for each category."""
+        its = self.budget
+        offered_s = 0.0 if its is None else its.offered_s
+        all_seconds = {} if its is None else its.seconds
+        seconds = {name: s for name, s in all_seconds.items() if s >= LEAST_SHARE * offered_s}
+        n = len(seconds) + bool(seconds)
+        parts = {name: np.zeros(n) for name in STYLES}
+        for row, (name, took_s) in enumerate(seconds.items(), 1):
+            parts[name][[0, row]] = took_s
+        labels = [STYLES[name].label for name in seconds]
+        return {
+            "category": ["All threads", *labels] if seconds else [],
+            "seconds": np.array([offered_s, *seconds.values()][:n]),
+            "most": ["", *(self._most(its, name) for name in seconds)][:n] if its else [],
+            "meaning": ["", *(CATEGORIES[name] for name in seconds)][:n],
+            "offered": np.full(n, offered_s),
+            **parts,
+        }
+
+    def headline(self) -> str:
+        """Return the largest categories, and what helps where the first is not computing."""
+        its = self.budget
+        assert its is not None  # it has rows
+        ranked = sorted(its.seconds, key=lambda name: -its.seconds[name])
+        shares = [
+            f"{fmt.percent(its.seconds[name] / its.offered_s)} {STYLES[name].label.lower()}"
+            for name in ranked[:MOST_NAMED]
+        ]
+        return f"{', '.join(shares)}: {STYLES[ranked[0]].advice}"
+
+    def note(self) -> str:
+        """Return what the shares are of; see `DataPlot.note`."""
+        its = self.budget
+        assert its is not None
+        start, stop = its.window
+        when = f"{fmt.duration(stop - start)} from {fmt.clock(start)}"
+        return f"Shares of the {fmt.duration(its.offered_s)} that all threads were there, {when}"
+
+    def table(self) -> Table:
+        """Return one row for each prefix in each category, and one for what belongs to none."""
+        its, strings = self.budget, self.history.strings
+        rows: list[tuple[str, str, float]] = []
+        if its is not None:
+            for category, seconds in its.seconds.items():
+                of = its.by_prefix.get(category, {})
+                rows += [(category, strings[prefix], its_s) for prefix, its_s in of.items()]
+                if (rest := seconds - sum(of.values())) > SMALLEST_S:
+                    rows.append((category, "", rest))
+        names = enumerate(("category", "prefix", "seconds"))
+        return Table({name: [row[at] for row in rows] for at, name in names}, {"seconds": "s"})
+
+    def _most(self, its: Budget, category: str) -> str:
+        """Return the prefixes that most of a category belongs to."""
+        of = sorted(its.by_prefix.get(category, {}).items(), key=lambda item: -item[1])
+        names: Sequence[str] = [
+            f"{shown_name(self.history.strings[prefix], 40)} {fmt.duration(seconds)}"
+            for prefix, seconds in of[:MOST_NAMED]
+        ]
+        return ", ".join(names)

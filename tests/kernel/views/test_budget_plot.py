@@ -1,0 +1,69 @@
+"""Where the Time Goes: one bar that is all of the time, and a row for each category."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store import LiveSession
+from dask_diag_lab.views.scheduler.budget import WhereTheTimeGoes
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.scheduler_tables import change
+from tests.kernel.views.situations import batch
+
+METRICS = [
+    ("execute", "work", "thread-cpu", "seconds", 6.0),
+    ("execute", "work", "thread-noncpu", "seconds", 2.0),
+]
+
+
+def at_work(**more: Any) -> LiveSession:
+    """Return a session of two threads that worked for 10 s, and for 5 s one minute before."""
+    live, maker = LiveSession(), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=2)]))
+    waits: dict[str, Any] = {"ready": np.nan, "assigned": np.nan, "report_delay": np.nan}
+    maker.action(-60, -55, prefix="before", thread=1, **waits)
+    maker.action(0, 8, prefix="work", thread=1, **waits)
+    maker.action(0, 1, prefix="work", thread=2, outcome=Outcome.ERRED, **waits)
+    maker.action(5, 10, prefix="late", thread=2, ready=2.0, assigned=1.0, report_delay=np.nan)
+    maker.action(4, 5, prefix="late", thread=2, kind=Kind.TRANSFER, key="late-3", **waits)
+    live.apply(maker.batch(**more))
+    live.apply(replace(batch(time=T0 + 10, extras=change("activities", METRICS)), epoch="epoch-1"))
+    return live
+
+
+def seconds_of(shown: Drawn[WhereTheTimeGoes]) -> dict[str, float]:
+    return dict(zip(shown.data["category"], shown.data["seconds"], strict=True))
+
+
+def test_the_last_work_is_shown_and_its_categories_are_all_of_it() -> None:
+    shown = Drawn(WhereTheTimeGoes(at_work()))
+    seconds = seconds_of(shown)
+    assert seconds.pop("All threads") == pytest.approx(20)
+    assert sum(seconds.values()) == pytest.approx(20)
+    assert seconds["Failed"] == pytest.approx(1)
+    assert seconds["Waiting for data"] == pytest.approx(1)
+    assert seconds["Waiting in tasks"] == pytest.approx(8 * 2 / 8)
+    assert seconds["Computing"] == pytest.approx(8 * 6 / 8 + 5)
+    assert seconds["Scheduler"] == pytest.approx(1)
+    most = dict(zip(shown.data["category"], shown.data["most"], strict=True))
+    assert most["Computing"] == "work 6.00 s, late 5.00 s"
+    assert shown.view.caption.headline.startswith("55 % computing, ")
+    assert "20.0 s that all threads were there, 10.0 s from" in shown.view.caption.note
+
+
+def test_a_period_is_shown_with_all_of_its_time() -> None:
+    period = {"start": str(T0 - 60), "stop": str(T0 - 40)}
+    shown = Drawn(WhereTheTimeGoes(at_work(), arguments=period))
+    assert seconds_of(shown)["Computing"] == pytest.approx(5)
+    assert shown.view.table().columns["category"] == ["computing", "dependencies", "client"]
+    assert shown.view.table().columns["prefix"] == ["before", "", ""]
+
+
+def test_before_any_task_it_says_what_will_come() -> None:
+    assert "No task has run yet" in Drawn(WhereTheTimeGoes(LiveSession())).view.caption.empty
