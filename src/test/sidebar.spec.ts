@@ -1,5 +1,6 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
+import { flushSync } from 'react-dom';
 
 import type { IDashboard } from '../protocol/dashboard';
 import { found, grouped } from '../widgets/catalogue';
@@ -7,7 +8,7 @@ import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
 import { CommandIDs } from '../tokens';
 import { dashboard, DashboardList, stock, trans } from './dashboards';
 import { services } from './services';
-import { until } from './plots';
+import { settled, until } from './plots';
 
 // Its web component is more than jsdom can draw; a search is set at the sidebar.
 jest.mock('@jupyterlab/ui-components', () => ({
@@ -78,8 +79,8 @@ describe('the sidebar', () => {
       Widget.attach(sidebar, document.body);
     }
     list.set(...all);
-    sidebar.update();
-    await new Promise(resolve => setTimeout(resolve, 40)); // React draws in a task of its own
+    flushSync(() => MessageLoop.sendMessage(sidebar, Widget.Msg.UpdateRequest));
+    await settled();
   }
   const rows = (): HTMLElement[] =>
     [...sidebar.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotItem')].filter(
