@@ -20,23 +20,37 @@ from dask_diag_lab.store.sums import Window
 
 Counts = npt.NDArray[np.integer]
 
-CATEGORIES: Final[Mapping[str, str]] = {
-    "computing": "tasks used the CPU",
-    "waiting-in-tasks": "tasks held a thread and did not use the CPU",
-    "failed": "tasks that failed, were tried again or whose worker died",
-    "other-runs": "tasks of other runs",
-    "deserialize": "tasks were unpacked",
-    "disk": "no task could run while spilled data was written or read",
-    "paused": "the worker was paused, its memory being full",
-    "unknown": "nobody recorded what was done",
-    "transfer": "a task waited for its data from other workers",
-    "starting": "a task was on its way to its thread, or its end on the way to the scheduler",
-    "scheduler": "tasks that could run waited at the scheduler",
-    "unbalanced": "other workers had more tasks than threads",
-    "dependencies": "there was too little to do at once: tasks waited for others",
-    "client": "there was nothing to do: the code that submits tasks was at work",
+
+class Category(NamedTuple):
+    """What people call it, and what threads did, or why they did nothing."""
+
+    label: str
+    meaning: str
+
+
+CATEGORIES: Final[Mapping[str, Category]] = {
+    "computing": Category("Computing", "tasks used the CPU"),
+    "waiting-in-tasks": Category("Waiting in tasks", "tasks held a thread and did not use the CPU"),
+    "failed": Category("Failed", "tasks that failed, were tried again or whose worker died"),
+    "other-runs": Category("Other runs", "tasks of other runs"),
+    "deserialize": Category("Deserializing", "tasks were unpacked"),
+    "disk": Category("Disk", "no task could run while spilled data was written or read"),
+    "paused": Category("Paused", "the worker was paused, its memory being full"),
+    "unknown": Category("Not recorded", "nobody recorded what was done"),
+    "transfer": Category("Waiting for data", "a task waited for its data from other workers"),
+    "starting": Category(
+        "Starting", "a task was on its way to its thread, or its end on the way to the scheduler"
+    ),
+    "scheduler": Category("Scheduler", "tasks that could run waited at the scheduler"),
+    "unbalanced": Category("Unbalanced", "other workers had more tasks than threads"),
+    "dependencies": Category(
+        "Dependencies", "there was too little to do at once: tasks waited for others"
+    ),
+    "client": Category(
+        "Client", "there was nothing to do: the code that submits tasks was at work"
+    ),
 }
-"""Each category and what threads did, or why they did nothing; of two that fit the first counts."""
+"""All categories, in order: of two that fit a moment the first counts."""
 
 _HELD: Final = ("computing", "failed", "other-runs", "deserialize", "disk")
 """Categories of what a worker does, in the order in which its threads are counted off."""

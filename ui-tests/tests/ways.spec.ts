@@ -14,8 +14,8 @@ const NOTE = '.jp-DaskDiag-note';
 
 /** Counts the messages and bytes that kernels send to the page. */
 class Meter {
-  constructor(page: Page) {
-    page.on('websocket', socket => {
+  constructor(private readonly _page: Page) {
+    _page.on('websocket', socket => {
       if (socket.url().includes('/channels')) {
         socket.on('framereceived', ({ payload }) => {
           if (payload.includes('dask-diag-lab-')) {
@@ -27,6 +27,15 @@ class Meter {
   }
 
   readonly seen: [time: number, bytes: number][] = [];
+
+  /** Wait until nothing has come for 5 s. */
+  async expectQuiet(): Promise<void> {
+    await expect(async () => {
+      const { length } = this.seen;
+      await this._page.waitForTimeout(5000);
+      expect(this.seen).toHaveLength(length);
+    }).toPass({ timeout: 100_000 });
+  }
 
   /** The most messages, and bytes, within any three seconds: what Jupyter servers count. */
   get most(): [messages: number, bytes: number] {
@@ -96,11 +105,9 @@ pathlib.Path(${JSON.stringify(ended)}).touch()`;
   expect(await listed.json()).toEqual({ dashboards: [] });
   await expect(lab.items.first()).toBeAttached();
 
-  // Nobody looks: nothing is sent.
-  const before = meter.seen.length;
+  // Nobody looks: nothing is sent, once it is told who is there.
   await notebook.run(1);
-  await page.waitForTimeout(5000);
-  expect(meter.seen.length).toBe(before);
+  await meter.expectQuiet();
 
   await notebook.start(2);
   await notebook.expectBusy(2);
@@ -129,11 +136,7 @@ pathlib.Path(${JSON.stringify(ended)}).touch()`;
   await lab.command('dask-diag-lab:close-plots', { dashboard });
   await expect(lab.panes()).toHaveCount(0);
   // A page's leave may be lost; the kernel then ends what nobody keeps.
-  await expect(async () => {
-    const closed = meter.seen.length;
-    await page.waitForTimeout(5000);
-    expect(meter.seen.length).toBe(closed);
-  }).toPass({ timeout: 100_000 });
+  await meter.expectQuiet();
   expect(server.log).not.toContain('rate exceeded');
 });
 

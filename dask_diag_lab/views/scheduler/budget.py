@@ -30,46 +30,30 @@ SMALLEST_S: Final = 1e-9
 class Style(NamedTuple):
     """How a category is shown, and what helps where it is the largest."""
 
-    label: str
     color: str
     hatch: str
     advice: str
 
 
 STYLES: Final[Mapping[str, Style]] = {
-    "computing": Style("Computing", "load_saturated", "", "tasks use the CPU, as they should"),
+    "computing": Style("load_saturated", "", "tasks use the CPU, as they should"),
     "waiting-in-tasks": Style(
-        *("Waiting in tasks", "memory_near", "/"),
-        "tasks wait for files, locks, the interpreter or a busy CPU; see Profile",
+        "memory_near", "/", "tasks wait for files, locks, the interpreter or a busy CPU"
     ),
-    "failed": Style("Failed", "killed", "x", "work was lost; see Exceptions"),
-    "other-runs": Style("Other runs", "load_normal", "", "other runs have the threads"),
-    "deserialize": Style(
-        *("Deserializing", "deserialize", "."), "each task carries much; scatter it once"
-    ),
-    "disk": Style(*("Disk", "disk", "|"), "data is spilled; use more memory or smaller pieces"),
-    "paused": Style(
-        *("Paused", "memory_over", "x"), "workers are paused; use more memory or smaller pieces"
-    ),
-    "unknown": Style("Not recorded", "gone", "/", "nobody recorded what was done"),
-    "transfer": Style(
-        *("Waiting for data", "transfer", "-"),
-        "use larger pieces, or fewer shuffles",
-    ),
+    "failed": Style("killed", "x", "work was lost; see Exceptions"),
+    "other-runs": Style("load_normal", "", "other runs have the threads"),
+    "deserialize": Style("deserialize", ".", "each task carries much; scatter it once"),
+    "disk": Style("disk", "|", "data is spilled; use more memory or smaller pieces"),
+    "paused": Style("memory_over", "x", "workers are paused; use more memory or smaller pieces"),
+    "unknown": Style("gone", "/", "nobody recorded what was done"),
+    "transfer": Style("transfer", "-", "use larger pieces, or fewer shuffles"),
     "starting": Style(
-        *("Starting", "waiting", "\\"),
-        "tasks are short for what starting one takes; use larger pieces",
+        "waiting", "\\", "tasks are short for what starting one takes; use larger pieces"
     ),
-    "scheduler": Style(
-        *("Scheduler", "waiting", "x"), "tasks wait for the scheduler; use fewer and larger ones"
-    ),
-    "unbalanced": Style(
-        *("Unbalanced", "memory_near", "x"), "some workers have too much to do, others nothing"
-    ),
-    "dependencies": Style(
-        *("Dependencies", "load_normal", "+"), "tasks wait for others, or there are too few"
-    ),
-    "client": Style("Client", "track", "", "nothing was submitted; the code in between took it"),
+    "scheduler": Style("waiting", "x", "tasks wait for the scheduler; use fewer and larger ones"),
+    "unbalanced": Style("memory_near", "x", "some workers have too much to do, others nothing"),
+    "dependencies": Style("load_normal", "+", "tasks wait for others, or there are too few"),
+    "client": Style("track", "", "nothing was submitted; the code in between took it"),
 }
 
 
@@ -141,12 +125,12 @@ class WhereTheTimeGoes(BarPlot):
         parts = {name: np.zeros(n) for name in STYLES}
         for row, (name, took_s) in enumerate(seconds.items(), 1):
             parts[name][[0, row]] = took_s
-        labels = [STYLES[name].label for name in seconds]
+        labels = [CATEGORIES[name].label for name in seconds]
         return {
             "category": ["All threads", *labels] if seconds else [],
             "seconds": np.array([offered_s, *seconds.values()][:n]),
             "most": ["", *(self._most(its, name) for name in seconds)][:n] if its else [],
-            "meaning": ["", *(CATEGORIES[name] for name in seconds)][:n],
+            "meaning": ["", *(CATEGORIES[name].meaning for name in seconds)][:n],
             "offered": np.full(n, offered_s),
             **parts,
         }
@@ -157,7 +141,7 @@ class WhereTheTimeGoes(BarPlot):
         assert its is not None  # it has rows
         ranked = sorted(its.seconds, key=lambda name: -its.seconds[name])
         shares = [
-            f"{fmt.percent(its.seconds[name] / its.offered_s)} {STYLES[name].label.lower()}"
+            f"{fmt.percent(its.seconds[name] / its.offered_s)} {CATEGORIES[name].label.lower()}"
             for name in ranked[:MOST_NAMED]
         ]
         return f"{', '.join(shares)}: {STYLES[ranked[0]].advice}"

@@ -119,8 +119,10 @@ def test_transfers_and_bandwidths_are_those_of_the_period(two: Two) -> None:
 
 def test_fine_metrics_are_what_the_period_gained(two: Two) -> None:
     known = sums(two.found.rows("fine-performance-metrics", **two.period), "label", "value")
-    assert known["second"] == pytest.approx(5 * 0.3, abs=0.5)
-    assert known.get("first", 0.0) < 0.4
+    of_all_time = metrics(two.found)
+    assert known["second"] >= 5 * 0.3 - 0.05
+    # A heartbeat that comes in the period may still tell of the last task before it.
+    assert known.get("first", 0.0) < of_all_time["first"] / 2
 
 
 def test_a_plot_says_which_period_it_is_of(two: Two) -> None:

@@ -1,0 +1,79 @@
+"""A run is of its block: what the threads' time went to, by category and prefix."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+from distributed import Client, wait
+
+import dask_diag_lab
+from tests.kernel.serving import run
+from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
+
+pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with small_cluster(n_workers=2) as cluster, Client(cluster) as made:
+        assert dask_diag_lab.attach(made).url  # its record is not in the folder of a test
+        yield made
+
+
+def nap(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def fail(seconds: float) -> None:
+    time.sleep(seconds)
+    raise ValueError("no")
+
+
+def test_a_run_is_of_its_block_and_its_budget_is_all_of_it(client: Client) -> None:
+    wait(client.map(nap, [0.3] * 3, pure=False))
+    with dask_diag_lab.run("a run") as its:
+        assert str(its) == "a run: not over yet"
+        wait(client.map(nap, [0.4] * 4, pure=False))
+        wait(client.submit(fail, 0.2, pure=False))
+        time.sleep(0.5)
+    wait(client.map(nap, [0.3] * 3, pure=False))
+    n_threads = sum(client.nthreads().values())
+    assert (its.n_tasks, its.n_failed) == (4, 1)
+    assert its.offered_s == pytest.approx(n_threads * (its.stop - its.start), rel=1e-3)
+    assert sum(its.budget.values()) == pytest.approx(its.offered_s, rel=1e-3)
+    # Workers may tell what tasks did with their thread later than the block waits for it.
+    in_tasks = ("computing", "waiting-in-tasks")
+    assert sum(its.budget.get(name, 0.0) for name in in_tasks) >= 4 * 0.4 - 0.01
+    assert {prefix for name in in_tasks for prefix in its.prefixes.get(name, ())} == {"nap"}
+    assert its.budget["failed"] >= 0.2 - 0.01
+    assert its.budget["client"] >= n_threads * 0.5 - 0.1
+    text = str(its)
+    assert text.startswith("a run: ")
+    assert "4 tasks, 1 attempts failed" in text
+    assert "Client" in text
+    assert "nap 1." in its._repr_html_()
+
+
+def test_names_are_escaped_in_html(client: Client) -> None:
+    with dask_diag_lab.run("<b>") as its:
+        client.submit(nap, 0.01).result()
+    assert "&lt;b&gt;" in its._repr_html_()
+    assert "<b>" not in its._repr_html_()
+
+
+async def _asynchronous(address: str) -> dask_diag_lab.Run:
+    async with Client(address, asynchronous=True) as client:
+        with pytest.raises(TypeError, match="async with"), dask_diag_lab.run(client=client):
+            pass
+        async with dask_diag_lab.run(client=client) as its:
+            await client.submit(nap, 0.1, pure=False)
+        return its
+
+
+def test_a_run_of_an_asynchronous_client_is_named_by_its_time() -> None:
+    with small_cluster(n_workers=1) as cluster:
+        its = run(_asynchronous(cluster.scheduler_address))
+    assert its.name.startswith("Run of ")
+    assert its.n_tasks == 1
