@@ -142,7 +142,7 @@ def budget_of(facts: Facts) -> Budget:
         for at, name in enumerate(names)
     }
 
-    threads = n_of["threads"]
+    threads, begins = n_of["threads"], np.flatnonzero(np.diff(worker, prepend=-1))
     free: Counts = threads
     by_worker: dict[str, Floats] = {}
 
@@ -151,16 +151,18 @@ def budget_of(facts: Facts) -> Budget:
         nonlocal free
         used = np.minimum(wanted, free)
         free = free - used
-        by_worker[category] = np.bincount(worker, used * lasts_s, n_workers).astype(np.float64)
+        by_worker[category] = np.zeros(n_workers)
+        by_worker[category][worker[begins]] = np.add.reduceat(used * lasts_s, begins)
 
     for name in _HELD:
         take(name, n_of[name])
     take("paused", np.where(n_of["paused"] > 0, free, 0))
     take("unknown", np.where(n_of["unknown"] > 0, free, 0))
-    waits, is_fetching = n_of["waiting"], n_of["fetching"] > 0
+    waits, is_fetching = n_of["coming"] + n_of["reporting"], n_of["fetching"] > 0
     take("transfer", np.where(is_fetching, waits, 0))
     take("starting", np.where(is_fetching, 0, waits))
-    excess = np.maximum(n_of["assigned"] - threads, 0)
+    assigned = n_of["coming"] + n_of["computing"] + n_of["failed"] + n_of["other-runs"]
+    excess = np.maximum(assigned - threads, 0)
     seconds = {name: float(its.sum()) for name, its in by_worker.items()}
     seconds |= _of_all(facts, time, np.diff(free, prepend=0), np.diff(excess, prepend=0))
     by_prefix = _by_prefix(facts, seconds)
@@ -193,9 +195,8 @@ def _stretches(facts: Facts) -> Iterator[_Stretches]:
     worker, start, stop = tasks["worker"], tasks["start"], tasks["stop"]
     assigned = np.fmin(tasks["assigned"], start)
     reported = np.fmax(tasks["reported"], stop)
-    both = np.concatenate([assigned, stop]), np.concatenate([start, reported])
-    yield _Stretches("waiting", np.tile(worker, 2), *both)
-    yield _Stretches("assigned", worker, assigned, stop)
+    yield _Stretches("coming", worker, assigned, start)
+    yield _Stretches("reporting", worker, stop, reported)
 
 
 def _is_task(actions: Columns) -> Bools:
@@ -284,11 +285,10 @@ def _by_prefix(facts: Facts, seconds: Mapping[str, float]) -> dict[str, dict[int
     found = {}
     for category, (begin, end, is_it) in spans.items():
         took_s = np.minimum(end, window.stop)[is_it] - np.maximum(begin, window.start)[is_it]
-        its, of = np.unique(prefix[is_it], return_inverse=True)
-        sums = np.bincount(of, np.maximum(took_s, 0.0), len(its))
+        sums = np.bincount(prefix[is_it], np.maximum(took_s, 0.0))
+        its = np.flatnonzero(sums)
         scale = seconds[category] / total if (total := sums.sum()) > 0 else 0.0
-        pairs = zip(its.tolist(), (sums * scale).tolist(), strict=True)
-        found[category] = {one: its_s for one, its_s in pairs if its_s > 0}
+        found[category] = dict(zip(its.tolist(), (sums[its] * scale).tolist(), strict=True))
     waits = facts.waiting_share
     whole = found["computing"]
     found["waiting-in-tasks"] = {p: s * waits[p] for p, s in whole.items() if waits.get(p)}
