@@ -114,7 +114,7 @@ class Run(CaptureBlock):
 
     @property
     def _headline(self) -> str:
-        failed = f", {fmt.count(self.n_failed)} attempts failed" if self.n_failed else ""
+        failed = f", {fmt.plural(self.n_failed, 'failed attempt')}" if self.n_failed else ""
         return (
             f"{self.name}: {fmt.duration(self.stop - self.start)}"
             f" · {fmt.plural(self.n_tasks, 'task')}{failed}"
