@@ -1,6 +1,5 @@
 import { MessageLoop } from '@lumino/messaging';
 import { Widget } from '@lumino/widgets';
-import { flushSync } from 'react-dom';
 
 import type { IDashboard } from '../protocol/dashboard';
 import { found, grouped } from '../widgets/catalogue';
@@ -9,6 +8,9 @@ import { CommandIDs } from '../tokens';
 import { dashboard, DashboardList, stock, trans } from './dashboards';
 import { services } from './services';
 import { settled, until } from './plots';
+
+// Lab brings it, without its types.
+const { flushSync } = jest.requireActual<{ flushSync(draw: () => void): void }>('react-dom');
 
 // Its web component is more than jsdom can draw; a search is set at the sidebar.
 jest.mock('@jupyterlab/ui-components', () => ({
