@@ -8,7 +8,7 @@ for which their own worker gives no reason, of all workers together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -32,7 +32,6 @@ CATEGORIES: Final[Mapping[str, Category]] = {
     "computing": Category("Computing", "tasks used the CPU"),
     "waiting-in-tasks": Category("Waiting in tasks", "tasks held a thread and did not use the CPU"),
     "failed": Category("Failed", "tasks that failed, were tried again or whose worker died"),
-    "other-runs": Category("Other runs", "tasks of other runs"),
     "deserialize": Category("Deserializing", "tasks were unpacked"),
     "disk": Category("Disk", "no task could run while spilled data was written or read"),
     "paused": Category("Paused", "the worker was paused, its memory being full"),
@@ -52,7 +51,7 @@ CATEGORIES: Final[Mapping[str, Category]] = {
 }
 """All categories, in order: of two that fit a moment the first counts."""
 
-_HELD: Final = ("computing", "failed", "other-runs", "deserialize", "disk")
+_HELD: Final = ("computing", "failed", "deserialize", "disk")
 """Categories of what a worker does, in the order in which its threads are counted off."""
 
 
@@ -68,8 +67,6 @@ class Facts(NamedTuple):
     actions : dict of str to ndarray
         ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``start``, ``stop``,
         and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN: not known).
-    is_other : ndarray of bool
-        Whether each action is one of another run.
     pauses : dict of str to ndarray
         ``worker``, ``start`` and ``stop`` of each stretch in which a worker was paused.
     gaps : ndarray of float64, shape (n, 2)
@@ -82,7 +79,6 @@ class Facts(NamedTuple):
     window: Window
     workers: Columns
     actions: Columns
-    is_other: Bools
     pauses: Columns
     gaps: Floats
     waiting_share: Mapping[int, float]
@@ -99,8 +95,6 @@ class Budget:
         Seconds that all threads together were there.
     seconds : dict of str to float
         By category, those of `CATEGORIES` that are not 0; together ``offered_s``.
-    by_worker : dict of str to ndarray of float64
-        Of the categories that belong to a worker: the seconds of each.
     by_prefix : dict of str to (dict of int to float)
         Of the categories that belong to tasks: the seconds of each prefix, by its string id.
     """
@@ -108,8 +102,7 @@ class Budget:
     window: Window
     offered_s: float
     seconds: dict[str, float]
-    by_worker: dict[str, Floats] = field(default_factory=dict)
-    by_prefix: dict[str, dict[int, float]] = field(default_factory=dict)
+    by_prefix: dict[str, dict[int, float]]
 
 
 class _Stretches(NamedTuple):
@@ -124,7 +117,7 @@ class _Stretches(NamedTuple):
 
 def budget_of(facts: Facts) -> Budget:
     """Return what became of the thread time of a window."""
-    window, n_workers = facts.window, len(facts.workers["threads"])
+    window = facts.window
     stretches = [_clipped(one, window) for one in _stretches(facts)]
     names = [one.name for one in stretches]
     worker = np.concatenate([np.tile(one.worker, 2) for one in stretches])
@@ -142,17 +135,16 @@ def budget_of(facts: Facts) -> Budget:
         for at, name in enumerate(names)
     }
 
-    threads, begins = n_of["threads"], np.flatnonzero(np.diff(worker, prepend=-1))
+    threads = n_of["threads"]
     free: Counts = threads
-    by_worker: dict[str, Floats] = {}
+    seconds: dict[str, float] = {}
 
     def take(category: str, wanted: Counts) -> None:
         """Count off threads that are still free."""
         nonlocal free
         used = np.minimum(wanted, free)
         free = free - used
-        by_worker[category] = np.zeros(n_workers)
-        by_worker[category][worker[begins]] = np.add.reduceat(used * lasts_s, begins)
+        seconds[category] = float(used @ lasts_s)
 
     for name in _HELD:
         take(name, n_of[name])
@@ -161,9 +153,8 @@ def budget_of(facts: Facts) -> Budget:
     waits, is_fetching = n_of["coming"] + n_of["reporting"], n_of["fetching"] > 0
     take("transfer", np.where(is_fetching, waits, 0))
     take("starting", np.where(is_fetching, 0, waits))
-    assigned = n_of["coming"] + n_of["computing"] + n_of["failed"] + n_of["other-runs"]
+    assigned = n_of["coming"] + n_of["computing"] + n_of["failed"]
     excess = np.maximum(assigned - threads, 0)
-    seconds = {name: float(its.sum()) for name, its in by_worker.items()}
     seconds |= _of_all(facts, time, np.diff(free, prepend=0), np.diff(excess, prepend=0))
     by_prefix = _by_prefix(facts, seconds)
     seconds["waiting-in-tasks"] = sum(by_prefix["waiting-in-tasks"].values())
@@ -172,7 +163,6 @@ def budget_of(facts: Facts) -> Budget:
         window,
         float(threads @ lasts_s),
         {name: seconds[name] for name in CATEGORIES if seconds[name] > 0},
-        by_worker,
         by_prefix,
     )
 
@@ -206,13 +196,12 @@ def _is_task(actions: Columns) -> Bools:
 
 def _held(facts: Facts) -> dict[str, Bools]:
     """Return which actions count for each of `_HELD`."""
-    actions, other = facts.actions, facts.is_other
+    actions = facts.actions
     kind, is_ok = actions["kind"], np.isin(actions["outcome"], (Outcome.OK, Outcome.RUNNING))
     is_task = _is_task(actions)
     return {
-        "computing": is_task & is_ok & ~other,
-        "failed": is_task & ~is_ok & ~other,
-        "other-runs": is_task & other,
+        "computing": is_task & is_ok,
+        "failed": is_task & ~is_ok,
         "deserialize": kind == Kind.DESERIALIZE,
         "disk": (kind == Kind.DISK_READ) | (kind == Kind.DISK_WRITE),
     }

@@ -68,7 +68,6 @@ def facts_of(history: History, window: Window, now: float) -> Callable[[], Facts
             window,
             workers,
             _as_facts(rows | {"worker": np.searchsorted(string, rows["worker"])}),
-            np.zeros(len(rows["start"]), dtype=np.bool_),
             {"worker": worker.astype(np.int64), "start": start, "stop": stop},
             np.array(gaps, dtype=np.float64).reshape(-1, 2),
             shares,

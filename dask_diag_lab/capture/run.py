@@ -10,14 +10,13 @@ import numpy as np
 
 from dask_diag_lab.analysis.budget import CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.facts import facts_of
-from dask_diag_lab.capture.block import CaptureBlock
+from dask_diag_lab.capture.block import CaptureBlock, IncompleteError
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store.sums import Window
+from dask_diag_lab.transport.link import LinkLostError
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from distributed import Client
 
     from dask_diag_lab.store import LiveSession
@@ -76,8 +75,8 @@ class Run(CaptureBlock):
     ------
     RuntimeError
         At the begin of the block: there is no connected client, or its scheduler cannot be
-        reached. At its end: what ran until then is not known. Where the block itself raised, a
-        warning says so instead.
+        reached. At its end: it cannot be reached any more; what is known by then is here. Where
+        the block itself raised, a warning says so instead.
     """
 
     _what = "What became of the time"
@@ -135,7 +134,7 @@ class Run(CaptureBlock):
     def _finish(self) -> None:
         _, stop_s = self._end()
         until = time.monotonic() + REPORT_S
-        while not self._ask_fresh(_has_told(stop_s)) and time.monotonic() < until:
+        while not (self._problem or self._has_told(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
         window = Window(self._start_s, stop_s)
         facts, strings = self._ask(
@@ -152,6 +151,19 @@ class Run(CaptureBlock):
             for category, of in its.by_prefix.items()
             if of
         }
+        if self._problem:
+            raise IncompleteError(f"The end of the run is missing: {self._problem}.")
+
+    def _has_told(self, stop_s: float) -> bool:
+        """Return whether each worker has sent a heartbeat since a moment, or none can be heard."""
+
+        def told(live: LiveSession) -> bool:
+            return bool(np.all(live.history.workers.last_seen > stop_s))
+
+        try:
+            return self._ask(told, is_fresh=True)
+        except (LinkLostError, TimeoutError):  # the cluster ended with the block
+            return True
 
     def _take(self, found: Facts) -> None:
         actions, window = found.actions, found.window
@@ -160,8 +172,3 @@ class Run(CaptureBlock):
         is_good = actions["outcome"] == Outcome.OK
         self.n_tasks = int(np.sum(is_its & is_good))
         self.n_failed = int(np.sum(is_its & ~is_good))
-
-
-def _has_told(stop_s: float) -> Callable[[LiveSession], bool]:
-    """Return what tells whether each worker has sent a heartbeat since a moment."""
-    return lambda live: bool(np.all(live.history.workers.last_seen > stop_s))

@@ -41,7 +41,6 @@ STYLES: Final[Mapping[str, Style]] = {
         "memory_near", "/", "tasks wait for files, locks, the interpreter or a busy CPU"
     ),
     "failed": Style("killed", "x", "work was lost; see Exceptions"),
-    "other-runs": Style("load_normal", "", "other runs have the threads"),
     "deserialize": Style("deserialize", ".", "each task carries much; scatter it once"),
     "disk": Style("disk", "|", "data is spilled; use more memory or smaller pieces"),
     "paused": Style("memory_over", "x", "workers are paused; use more memory or smaller pieces"),

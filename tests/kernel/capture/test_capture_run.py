@@ -9,16 +9,16 @@ import pytest
 from distributed import Client, wait
 
 import dask_diag_lab
+from tests.kernel.dashboards import attached_client
 from tests.kernel.serving import run
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    with small_cluster(n_workers=2) as cluster, Client(cluster) as made:
-        assert dask_diag_lab.attach(made).url  # its record is not in the folder of a test
+@pytest.fixture
+def client(runtime_dir: object) -> Iterator[Client]:  # of this test alone
+    with attached_client(2) as made:
         yield made
 
 
@@ -54,6 +54,21 @@ def test_a_run_is_of_its_block_and_its_budget_is_all_of_it(client: Client) -> No
     assert "4 tasks, 1 failed attempt" in text
     assert "Client" in text
     assert "nap 1." in its._repr_html_()
+
+
+def test_a_run_whose_cluster_ends_keeps_what_is_known_by_then(client: Client) -> None:
+    its = dask_diag_lab.run("cut", client)
+
+    def close_in_the_block() -> None:
+        with its:
+            client.submit(nap, 0.1).result()
+            assert client.cluster is not None
+            client.cluster.close()
+
+    with pytest.raises(RuntimeError, match="end of the run is missing"):
+        close_in_the_block()
+    assert its.offered_s > 0
+    assert str(its).startswith("cut: ")
 
 
 def test_names_are_escaped_in_html(client: Client) -> None:
