@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from dask_diag_lab.schema import (
     ACTIONS,
+    GRAPHS,
     NTHREADS,
     RUNNING,
     STATES,
@@ -194,6 +195,7 @@ class Simulation:
             "report_delay": np.full(len(task), 0.001, dtype=np.float32),
             "ready": (assigned + random.exponential(0.05, len(task))).astype(np.float32),
             "assigned": assigned.astype(np.float32),
+            "graph": np.ones(len(task), dtype=np.uint32),
             "task": task,
             "nbytes": np.where(outcome == Outcome.OK, sizes, -1),
         }
@@ -220,6 +222,8 @@ class Simulation:
             WORKERS: self._workers(last, time, is_dead),
             NTHREADS: [(BEGIN, self.n_workers * self.n_threads)],
         }
+        if begin == 0:
+            rows[GRAPHS] = [(1, BEGIN, BEGIN, "Client-simulated", 1, self.n_tasks)]
         tables = {table.name: Change(columns_of(table, given)) for table, given in rows.items()}
         dead = [self.address(w) for w in self.dead] if is_dead else ()
         tables["workers"] = Change(tables["workers"].columns, removed=dead)
@@ -260,7 +264,7 @@ class Simulation:
         slots = self.n_workers * self.n_threads
         return self._tasks[done : done + 200 * slots]
 
-    def _running(self, done: int, time: float) -> list[tuple[str, int, int, float]]:
+    def _running(self, done: int, time: float) -> list[tuple[str, int, int, float, int]]:
         tasks = self._next(done)
         prefix = tasks["prefix"] + 1 + self.n_workers
         return [
@@ -269,6 +273,7 @@ class Simulation:
                 int(tasks["worker"][i]) + 1,
                 int(prefix[i]),
                 float(tasks["start"][i]),
+                1,
             )
             for i in np.flatnonzero(tasks["start"] < time).tolist()
         ]

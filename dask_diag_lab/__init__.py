@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.capture.memory_sampler import MemorySampler
     from dask_diag_lab.capture.performance_report import performance_report
     from dask_diag_lab.capture.profile import profile
-    from dask_diag_lab.capture.run import Run, run
+    from dask_diag_lab.capture.run import Run, run, runs
     from dask_diag_lab.capture.task_stream import TaskStreamCapture, get_task_stream
     from dask_diag_lab.capture.transfers import transfers
     from dask_diag_lab.notebook.plot import plot, plots
@@ -54,6 +54,7 @@ __all__ = [
     "progress",
     "register_plot",
     "run",
+    "runs",
     "transfers",
 ]
 
@@ -61,7 +62,7 @@ _HOME = {
     "capture.memory_sampler": ("MemorySampler",),
     "capture.performance_report": ("performance_report",),
     "capture.profile": ("profile",),
-    "capture.run": ("Run", "run"),
+    "capture.run": ("Run", "run", "runs"),
     "capture.task_stream": ("TaskStreamCapture", "get_task_stream"),
     "capture.transfers": ("transfers",),
     "notebook.plot": ("plot", "plots"),

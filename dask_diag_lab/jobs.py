@@ -191,13 +191,19 @@ class Latest(Generic[T]):
         make : callable
             Makes it, in another thread. What it raises is raised here, once it is known.
         """
+        return self.begun(subject, version, lambda: make)
+
+    def begun(
+        self, subject: object, version: object, begin: Callable[[], Callable[[], T]]
+    ) -> T | None:
+        """Do what `of` does; ``begin`` returns what makes it, and is called only then."""
         self._take()
         is_new = self._done is None or self._done[0] != subject
         self._is_late = self._under_way is None and self._asked_for != (subject, version)
         if self._is_late and (is_new or self._is_rested):
             self._is_late = False
             self._asked_for = (subject, version)
-            self._under_way = self._jobs.start(make)
+            self._under_way = self._jobs.start(begin())
             self._take()
         return self.known(subject)
 

@@ -14,14 +14,17 @@ import contextlib
 import logging
 import os
 import secrets
+import sys
 import threading
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
+from dask_diag_lab.cells import CellWatch
 from dask_diag_lab.composition import Composition, Target, own_listen
 from dask_diag_lab.server import announce, missing_bokeh
 from dask_diag_lab.server.handlers import until
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store import LiveSession
+    from dask_diag_lab.store.runs import Piece
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -277,6 +281,12 @@ class Diagnostics:
         """Stay for `client` too; harmless to repeat."""
         if not self.is_for(client):
             self._clients.append(weakref.ref(client))
+            name = str(client.id)
+            self.submit(lambda live: live.history.runs.clients.add(name))
+
+    def note_code(self, piece: Piece) -> None:
+        """Note that a piece of the code of their clients runs, or has ended."""
+        self.submit(lambda live: live.note_code(piece))
 
     def is_for(self, client: Client) -> bool:
         """Whether they were attached for `client`."""
@@ -393,6 +403,7 @@ class _Attachments:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self._cells: CellWatch | None = None
         self._open: dict[str, Diagnostics] = {}
         self._history: Diagnostics | None = None
 
@@ -411,7 +422,22 @@ class _Attachments:
             made = self._open[target.scheduler_id] = Diagnostics(target)
             made.add(client)
             made.start()
+            self._tell_of_cells(made)
             return made
+
+    def _tell_of_cells(self, diagnostics: Diagnostics) -> None:
+        """Tell diagnostics that are new which cell runs, and all which run from now on."""
+        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+        if shell is None:
+            return
+        if self._cells is None:
+            self._cells = CellWatch(shell, self._note_cell)
+        if self._cells.running is not None:
+            diagnostics.note_code(self._cells.running)
+
+    def _note_cell(self, cell: Piece) -> None:
+        for diagnostics in list(self._open.values()):
+            diagnostics.note_code(replace(cell))
 
     def _at(self, address: str) -> Diagnostics | None:
         """Return the open diagnostics of an address: where a scheduler has been started anew."""

@@ -7,6 +7,7 @@ import { outputsPlugin } from './plugins/outputs';
 import { palettePlugin } from './plugins/palette';
 import { panesPlugin } from './plugins/panes';
 import { runningPlugin } from './plugins/running';
+import { runsPlugin } from './plugins/runs';
 import { sharedPlugin } from './plugins/shared';
 import { sidebarPlugin } from './plugins/sidebar';
 import { statusPlugin } from './plugins/status';
@@ -24,5 +25,6 @@ export default [
   outputsPlugin,
   statusPlugin,
   runningPlugin,
+  runsPlugin,
   palettePlugin
 ];

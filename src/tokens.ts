@@ -12,6 +12,7 @@ export namespace PluginIDs {
   export const outputs = 'dask-diag-lab:outputs';
   export const status = 'dask-diag-lab:status';
   export const running = 'dask-diag-lab:running';
+  export const runs = 'dask-diag-lab:runs';
   export const palette = 'dask-diag-lab:palette';
 }
 
@@ -38,6 +39,8 @@ export namespace CommandIDs {
   export const showSidebar = 'dask-diag-lab:show-sidebar';
   export const searchPlots = 'dask-diag-lab:search-plots';
   export const toggleFavorite = 'dask-diag-lab:toggle-favorite';
+  export const showRun = 'dask-diag-lab:show-run';
+  export const showRunCell = 'dask-diag-lab:show-run-cell';
   export const insertClient = 'dask-diag-lab:insert-client';
   export const insertPlot = 'dask-diag-lab:insert-plot';
 

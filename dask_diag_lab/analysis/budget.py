@@ -32,6 +32,7 @@ CATEGORIES: Final[Mapping[str, Category]] = {
     "computing": Category("Computing", "tasks used the CPU"),
     "waiting-in-tasks": Category("Waiting in tasks", "tasks held a thread and did not use the CPU"),
     "failed": Category("Failed", "tasks that failed, were tried again or whose worker died"),
+    "other-runs": Category("Other runs", "tasks of another run held the thread"),
     "deserialize": Category("Deserializing", "tasks were unpacked"),
     "disk": Category("Disk", "no task could run while spilled data was written or read"),
     "paused": Category("Paused", "the worker was paused, its memory being full"),
@@ -51,7 +52,9 @@ CATEGORIES: Final[Mapping[str, Category]] = {
 }
 """All categories, in order: of two that fit a moment the first counts."""
 
-_HELD: Final = ("computing", "failed", "deserialize", "disk")
+BUSY: Final = ("computing", "waiting-in-tasks", "failed", "other-runs", "deserialize")
+"""Categories of threads that had a task; in all others they had none."""
+_HELD: Final = ("computing", "failed", "other-runs", "deserialize", "disk")
 """Categories of what a worker does, in the order in which its threads are counted off."""
 
 
@@ -66,7 +69,8 @@ class Facts(NamedTuple):
         ``threads``, ``joined`` and ``left`` of each worker.
     actions : dict of str to ndarray
         ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``start``, ``stop``,
-        and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN: not known).
+        and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN: not known);
+        ``is_other``: of another run than the one that the window is of.
     pauses : dict of str to ndarray
         ``worker``, ``start`` and ``stop`` of each stretch in which a worker was paused.
     gaps : ndarray of float64, shape (n, 2)
@@ -153,7 +157,7 @@ def budget_of(facts: Facts) -> Budget:
     waits, is_fetching = n_of["coming"] + n_of["reporting"], n_of["fetching"] > 0
     take("transfer", np.where(is_fetching, waits, 0))
     take("starting", np.where(is_fetching, 0, waits))
-    assigned = n_of["coming"] + n_of["computing"] + n_of["failed"]
+    assigned = n_of["coming"] + n_of["computing"] + n_of["failed"] + n_of["other-runs"]
     excess = np.maximum(assigned - threads, 0)
     seconds |= _of_all(facts, time, np.diff(free, prepend=0), np.diff(excess, prepend=0))
     by_prefix = _by_prefix(facts, seconds)
@@ -198,10 +202,12 @@ def _held(facts: Facts) -> dict[str, Bools]:
     """Return which actions count for each of `_HELD`."""
     actions = facts.actions
     kind, is_ok = actions["kind"], np.isin(actions["outcome"], (Outcome.OK, Outcome.RUNNING))
-    is_task = _is_task(actions)
+    is_task, is_other = _is_task(actions), actions["is_other"]
+    is_own = is_task & ~is_other
     return {
-        "computing": is_task & is_ok,
-        "failed": is_task & ~is_ok,
+        "computing": is_own & is_ok,
+        "failed": is_own & ~is_ok,
+        "other-runs": is_task & is_other,
         "deserialize": kind == Kind.DESERIALIZE,
         "disk": (kind == Kind.DISK_READ) | (kind == Kind.DISK_WRITE),
     }
@@ -237,7 +243,9 @@ def _of_all(facts: Facts, time: Floats, free: Ints, excess: Ints) -> dict[str, f
     nobody = np.zeros(len(ready), dtype=np.int64)
     queued = _clipped(_Stretches("", nobody, ready, assigned), window)
     ends = np.fmax(tasks["reported"][is_task], stop)
-    unfinished = _clipped(_Stretches("", nobody, ready, ends), window)
+    is_own = ~tasks["is_other"][is_task]
+    own = _Stretches("", nobody[is_own], ready[is_own], ends[is_own])
+    unfinished = _clipped(own, window)
     parts = [
         (np.concatenate([queued.start, queued.stop]), _changes(queued), 2),
         (np.concatenate([unfinished.start, unfinished.stop]), _changes(unfinished), 3),

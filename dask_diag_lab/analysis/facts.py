@@ -23,11 +23,11 @@ WAITING: Final = (
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
-    *("ready", "assigned", "report_delay"),
+    *("ready", "assigned", "report_delay", "graph"),
 )
 
 
-def facts_of(history: History, window: Window, now: float) -> Callable[[], Facts]:
+def facts_of(history: History, window: Window, now: float, run: int = 0) -> Callable[[], Facts]:
     """Return what reads the facts of a window, in any thread.
 
     Parameters
@@ -37,8 +37,10 @@ def facts_of(history: History, window: Window, now: float) -> Callable[[], Facts
         Open ends are the first start there is, and `now`.
     now : float
         Until when running tasks have run.
+    run : int
+        Number of the run that the window is of; 0: all runs are.
     """
-    slots = history.slots
+    slots, is_other = history.slots, history.runs.is_other_than(run)
     first = float(np.fmin(history.actions.first_start, now))
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
@@ -56,6 +58,7 @@ def facts_of(history: History, window: Window, now: float) -> Callable[[], Facts
     def make() -> Facts:
         string, at = np.unique(slots.worker, return_index=True)
         rows = joined([read(), running])
+        rows["is_other"] = is_other(rows.pop("graph"))
         workers = {
             "threads": slots.threads[at],
             "joined": slots.joined[at],
@@ -86,6 +89,7 @@ def _running(history: History, now: float) -> Columns:
         "kind": np.full(n, Kind.COMPUTE),
         "outcome": np.full(n, Outcome.RUNNING),
         "prefix": running["prefix"][is_there],
+        "graph": running["graph"][is_there],
         "start": running["start"][is_there],
         "stop": np.full(n, now),
         **{name: np.full(n, np.nan) for name in ("ready", "assigned", "report_delay")},
@@ -116,4 +120,4 @@ def _as_facts(rows: Columns) -> Columns:
         "assigned": start - rows["assigned"],
         "reported": rows["stop"] + delay,
     }
-    return {n: rows[n] for n in _NAMES if n not in ("report_delay", *moments)} | moments
+    return {n: rows[n] for n in rows if n not in ("report_delay", *moments)} | moments

@@ -127,7 +127,7 @@ class CaptureBlock:
             end, stop_s = self._ask(_moment, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
             end, stop_s = self._ask(_moment)
-            self._problem = _error_text(error)
+            self._problem = error_text(error)
         rows = task_rows.between(self._ask, self._begin.cursor, end.cursor)
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
@@ -137,7 +137,7 @@ class CaptureBlock:
         try:
             return self._ask(function, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
-            raise RuntimeError(f"Nothing can be captured: {_error_text(error)}.") from error
+            raise RuntimeError(f"Nothing can be captured: {error_text(error)}.") from error
 
     def _ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> T:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
@@ -147,7 +147,8 @@ def _moment(live: LiveSession) -> tuple[Position, float]:
     return task_rows.position(live), live.time
 
 
-def _error_text(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
+    """Return why the cluster could not be asked, in words."""
     if isinstance(error, TimeoutError):
         return f"the diagnostics did not answer in {TIMEOUT_S:g} s"
     return str(error).rstrip(".")

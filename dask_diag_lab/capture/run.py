@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 import time
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from html import escape
-from typing import TYPE_CHECKING, Final
+from math import inf
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
 from dask_diag_lab.analysis.budget import CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.facts import facts_of
-from dask_diag_lab.capture.block import CaptureBlock, IncompleteError
+from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
+from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store.sums import Window
+from dask_diag_lab.server import announce
+from dask_diag_lab.store.runs import Piece, RunRecord, RunTable, State
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.transport.link import LinkLostError
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from dask_diag_lab.session import Diagnostics
     from dask_diag_lab.store import LiveSession
+    from dask_diag_lab.store.strings import StringTable
 
 REPORT_S: Final = 3.0
 """So long the end of a block waits at most for what workers tell of it with their heartbeats."""
@@ -51,6 +61,41 @@ def run(name: str | None = None, client: Client | None = None) -> Run:
     return Run(name, client)
 
 
+def runs(client: Client | None = None) -> list[Run] | Coroutine[Any, Any, list[Run]]:
+    """Return the last runs of a cluster, oldest first: what each piece of code had it do.
+
+    A piece is a block of `run`, else a cell of this notebook; where neither is known, as of other
+    notebooks, graphs of one client without ten idle seconds between them.
+
+    Parameters
+    ----------
+    client : distributed.Client, optional
+        Default: the current client.
+
+    Returns
+    -------
+    list of Run
+        At most the last 100. Of an asynchronous client a coroutine of it.
+
+    Raises
+    ------
+    RuntimeError
+        There is no client, or its scheduler cannot be reached.
+    """
+    from dask_diag_lab.session import attach, current_client
+
+    client = current_client() if client is None else client
+    diagnostics = attach(client)
+
+    def read() -> list[Run]:
+        numbers = diagnostics.submit(
+            lambda live: [one.number for one in live.history.runs], is_fresh=True
+        )
+        return [Run.of_number(diagnostics, number) for number in numbers.result(TIMEOUT_S)]
+
+    return asyncio.to_thread(read) if client.asynchronous else read()
+
+
 class Run(CaptureBlock):
     """What one piece of code made the cluster do, and where its time went; made by `run`.
 
@@ -58,9 +103,14 @@ class Run(CaptureBlock):
 
     Attributes
     ----------
+    number : int
+        By which plots are asked for it (``run="3"``); 0 where the cluster did nothing.
     name : str
+    cell : str
+        Id of the notebook's cell; '' where it was none.
+    state : {'running', 'done', 'failed', 'cancelled'}
     start, stop : float
-        Seconds since the epoch on the scheduler's clock.
+        Seconds since the epoch on the scheduler's clock; while it runs, ``stop`` is now.
     n_tasks, n_failed : int
         Tasks that ended in it, and attempts that failed.
     offered_s : float
@@ -84,7 +134,8 @@ class Run(CaptureBlock):
 
     def __init__(self, name: str | None, client: Client | None) -> None:
         super().__init__()
-        self.name = name or ""
+        self.name, self.number, self.cell = name or "", 0, ""
+        self.state: State = "done"
         self.start = self.stop = self.offered_s = 0.0
         self.n_tasks = self.n_failed = 0
         self.budget: dict[str, float] = {}
@@ -127,22 +178,55 @@ class Run(CaptureBlock):
         named = list(self.prefixes.get(category, {}).items())[:NAMED]
         return ", ".join(f"{prefix} {fmt.duration(seconds)}" for prefix, seconds in named)
 
+    @classmethod
+    def of_number(cls, diagnostics: Diagnostics, number: int) -> Self:
+        """Return a run that the history of a cluster has, as it is now."""
+        its = cls(None, None)
+        its._diagnostics = diagnostics
+        its._take(lambda runs: runs.of_number(number))
+        return its
+
     def _start(self) -> None:
         super()._start()
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
+        cell = announce.running_cell().get("cell", [""])[0]
+        self._code = Piece(secrets.token_hex(8), self.name, cell, start=time.time())
+        self._diagnostics.note_code(replace(self._code))
 
     def _finish(self) -> None:
-        _, stop_s = self._end()
+        stop_s = inf
+        try:
+            stop_s = self._ask(lambda live: live.time, is_fresh=True)
+        except (LinkLostError, TimeoutError) as error:
+            self._problem = error_text(error)
+        self._code.stop = time.time()
+        self._diagnostics.note_code(self._code)
         until = time.monotonic() + REPORT_S
         while not (self._problem or self._has_told(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
-        window = Window(self._start_s, stop_s)
-        facts, strings = self._ask(
-            lambda live: (facts_of(live.history, window, live.time), live.history.strings)
-        )
-        self._take(found := facts())
+        self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
+        if self._problem:
+            raise IncompleteError(f"The end of the run is missing: {self._problem}.")
+
+    def _take(self, find: Callable[[RunTable], RunRecord | None], window: Window = ALL) -> None:
+        """Take what is known of a run, in all of its time or in a window."""
+
+        def read(live: LiveSession) -> tuple[Callable[[], Facts], StringTable]:
+            history, now, within = live.history, live.time, window
+            if (record := find(history.runs)) is not None:
+                self.number, self.cell, self.state = record.number, record.code.cell, record.state
+                self.name = self.name or record.name(history.strings)
+                within = Window(record.start, record.stop) if window == ALL else window
+            return facts_of(history, within, now, self.number), history.strings
+
+        facts, strings = self._ask(read)
+        self._count(found := facts())
         its = budget_of(found)
-        self.start, self.stop, self.offered_s, self.budget = *window, its.offered_s, its.seconds
+        (self.start, self.stop), self.offered_s, self.budget = (
+            its.window,
+            its.offered_s,
+            its.seconds,
+        )
         self.prefixes = {
             category: {
                 strings[prefix]: seconds
@@ -151,8 +235,6 @@ class Run(CaptureBlock):
             for category, of in its.by_prefix.items()
             if of
         }
-        if self._problem:
-            raise IncompleteError(f"The end of the run is missing: {self._problem}.")
 
     def _has_told(self, stop_s: float) -> bool:
         """Return whether each worker has sent a heartbeat since a moment, or none can be heard."""
@@ -165,10 +247,11 @@ class Run(CaptureBlock):
         except (LinkLostError, TimeoutError):  # the cluster ended with the block
             return True
 
-    def _take(self, found: Facts) -> None:
+    def _count(self, found: Facts) -> None:
         actions, window = found.actions, found.window
         is_its = (actions["stop"] > window.start) & (actions["stop"] <= window.stop)
         is_its &= (actions["kind"] == Kind.COMPUTE) & (actions["outcome"] != Outcome.RUNNING)
+        is_its &= ~actions["is_other"]
         is_good = actions["outcome"] == Outcome.OK
         self.n_tasks = int(np.sum(is_its & is_good))
         self.n_failed = int(np.sum(is_its & ~is_good))

@@ -48,10 +48,11 @@ MAX_CHUNK_DETAIL_BYTES: Final = 131_072
 beyond that is told by its rows alone."""
 FINISHED: Final = "task-finished-"
 
-Moments = tuple[float, float]
-"""When a task was ready, and when it was assigned to a worker; NaN: not known, or not yet."""
+Moments = tuple[float, float, int]
+"""When a task was ready, when it was assigned to a worker (NaN: not known, or not yet), and the
+number of the graph that it came with (0: not known)."""
 
-NEVER: Final[Moments] = (nan, nan)
+NEVER: Final[Moments] = (nan, nan, 0)
 
 MAX_PENDING: Final = 1_000
 """Ended tasks whose rows are not made yet, at about 1 kB each. The scheduler's caches are cold in
@@ -122,7 +123,9 @@ class ActionRecorder:
     Attributes
     ----------
     moments : dict
-        `Moments` by key, of tasks that wait at the scheduler or are on a worker; set by the hook.
+        `Moments` by key, of tasks that are not finished; set by the hook.
+    before : Moments
+        Those of tasks that are not among these: they were there before the collector came.
     pending : list of tuple
         Arguments of `_record`, of tasks whose rows `flush` has yet to make; the hook appends to it.
     total : int
@@ -139,6 +142,7 @@ class ActionRecorder:
         self, strings: Strings, limit: int = MAX_ACTIONS, clocks: Clocks | None = None
     ) -> None:
         self.moments: dict[Any, Moments] = {}
+        self.before = NEVER
         self.pending: list[tuple[Any, str, str, int, Mapping[str, Any], Moments]] = []
         self.total = 0
         self.tasks = 0
@@ -167,7 +171,7 @@ class ActionRecorder:
         Actions of kinds that this version does not know are left out, and so is a task whose
         actions cannot be read.
         """
-        moments = self.moments.get(key, NEVER)
+        moments = self.moments.get(key, self.before)
         self.pending.append((key, prefix, worker, outcome, message, moments))
 
     def flush(self) -> None:
@@ -201,12 +205,13 @@ class ActionRecorder:
         stimulus = fact("stimulus_id")
         reported = _reported(stimulus) if stimulus else nan
         task, nbytes, thread = self.tasks, fact("nbytes", -1), fact("thread") or 0
+        at_scheduler, graph = moments[:2], moments[2]
         for action in startstops:
             kind, start, stop = KINDS.get(action["action"]), action["start"], action["stop"]
             ready = assigned = nan
             source = 0
             if kind == COMPUTE:
-                ready, assigned = moments
+                ready, assigned = at_scheduler
             elif kind is None:
                 continue
             elif kind == TRANSFER:
@@ -217,7 +222,8 @@ class ActionRecorder:
                 stop += behind_s
             self._pack(
                 chunk.rows, offset, start, stop, kind, outcome, worker_id, thread, source,
-                prefix_id, type_id, reported - stop, start - ready, start - assigned, task, nbytes,
+                prefix_id, type_id, reported - stop, start - ready, start - assigned, graph, task,
+                nbytes,
             )  # fmt: skip
             offset += ROW_BYTES
         if offset != chunk.used:

@@ -24,13 +24,18 @@ from dask_diag_lab.collector.wire import (
     plain,
     whole,
 )
-from dask_diag_lab.schema.tables import EVENTS
+from dask_diag_lab.schema.tables import EVENTS, GRAPHS
 
 if TYPE_CHECKING:
     from distributed.scheduler import ErredTask, Scheduler
 
 MAX_MERGED: Final = 1_000
-"""Clients, or prefixes and workers, whose graphs and failures are counted between two pulls."""
+"""Prefixes and workers whose failures are counted between two pulls."""
+
+IN_ONE_GO_S: Final = 0.005
+"""A loop of ``client.submit`` sends thousands of graphs a second; two cells are further apart."""
+
+UNFINISHED: Final[tuple[Any, ...]] = ("waiting", "no-worker", "queued", "processing")
 
 Event = tuple[float, str, tuple[tuple[str, Any], ...]]  # the details' values are msgpack scalars
 
@@ -47,12 +52,6 @@ class EventRecorder:
         """Record an event; details are numbers, None, or made text."""
         self._flush()
         self._append(time, kind, detail)
-
-    def add_graph(self, time: float, client: str, n_tasks: int) -> None:
-        """Count a graph: a loop of ``client.submit`` sends thousands of them a second."""
-        detail = self._merge(time, "update-graph", client=client)
-        detail["graphs"] = detail.get("graphs", 0) + 1
-        detail["tasks"] = detail.get("tasks", 0) + n_tasks
 
     def add_move(self, time: float) -> None:
         """Count a task that was moved to another worker: stealing does that in bursts."""
@@ -88,6 +87,56 @@ class EventRecorder:
         plain = tuple((name, _scalar(value)) for name, value in detail.items())
         self._events.append((time, kind, plain))
         self._total += 1
+
+
+class SubmittedGraphs:
+    """Rows of `schema.GRAPHS` by cursor.
+
+    Attributes
+    ----------
+    number : int
+        That of the graph that came last; 0 before the first.
+    """
+
+    def __init__(self, limit: int = GRAPHS.max_rows) -> None:
+        self.number = 0
+        self._rows: deque[list[Any]] = deque(maxlen=limit)
+        self._last: list[Any] | None = None  # of `_rows`, while it may grow
+
+    def add(self, time: float, client: str) -> None:
+        """Count a graph; `add_task` counts its tasks."""
+        last = self._last
+        if last is None or last[3] != client or time - last[2] > IN_ONE_GO_S:
+            self.number += 1
+            last = self._last = [self.number, time, time, client, 0, 0]
+            self._rows.append(last)
+        last[2] = time
+        last[4] += 1
+
+    def add_task(self) -> None:
+        """Count a task of the graph that came last."""
+        if self._last is not None:
+            self._last[5] += 1
+
+    def recall(self, scheduler: Scheduler) -> None:
+        """Count the graphs of before; what is unfinished counts as tasks of the last one."""
+        came = [
+            (time, client)
+            for client in scheduler.clients
+            for time, message in scheduler.get_events(client)
+            if isinstance(message, dict) and message.get("action") == "update-graph"
+        ]
+        for time, client in sorted(came):
+            self.add(time, key_text(client))
+        if self._last is not None:
+            groups = scheduler.task_groups.values()
+            self._last[5] = sum(group.states[name] for group in groups for name in UNFINISHED)
+        self._last = None
+
+    def since(self, cursor: int) -> Answer:
+        """Return the rows after ``cursor``."""
+        self._last = None
+        return log_since(GRAPHS, self.number, self._rows, cursor)
 
 
 def _scalar(value: object) -> object:

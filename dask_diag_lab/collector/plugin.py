@@ -32,11 +32,19 @@ from dask_diag_lab.collector.actions import (
     Clocks,
 )
 from dask_diag_lab.collector.asking import ask_handler, task_handler
-from dask_diag_lab.collector.events import Errors, EventRecorder, recall
+from dask_diag_lab.collector.events import Errors, EventRecorder, SubmittedGraphs, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.tasks import TaskTables
-from dask_diag_lab.collector.wire import LARGEST, Answer, Strings, WholeTable, log_since, whole
+from dask_diag_lab.collector.wire import (
+    LARGEST,
+    Answer,
+    Strings,
+    WholeTable,
+    key_text,
+    log_since,
+    whole,
+)
 from dask_diag_lab.collector.workers import RunningTasks, WorkerLossTracker, WorkerReader
 from dask_diag_lab.schema.tables import (
     EXTRA_NAMES,
@@ -82,6 +90,7 @@ SAMPLED: Final = 128
 
 READY: Final = frozenset({"queued", "no-worker", "processing"})
 """States of tasks that wait for no other one; those in the last are assigned to a worker."""
+UNFINISHED: Final = READY | {"waiting"}
 
 UPDATE_GRAPH: Final = "update-graph-"
 """Begin of `distributed`'s id of a graph's arrival, whose time follows."""
@@ -130,6 +139,8 @@ class Collector(SchedulerPlugin):
         self._leases = {"": time.monotonic() + self._lease_s}
         self._make_tables(scheduler)
         recall(scheduler, self._events)
+        self._submitted.recall(scheduler)
+        self._before_us = self._log.before = nan, nan, self._submitted.number
         self._began = wall_clock()
         # Results so far, also those that are forgotten; data that was scattered took no time.
         self._n_before = sum(
@@ -156,6 +167,7 @@ class Collector(SchedulerPlugin):
         clocks = Clocks()
         self._log = ActionRecorder(self._strings, self._max_actions, clocks)
         self._events = EventRecorder()
+        self._submitted = SubmittedGraphs()
         limit = dask.config.get("distributed.dashboard.graph-max-items", MAX_TASKS)
         self._graph = GraphLog(scheduler, min(int(limit or 0), MAX_TASKS))
         self._counts = counts = TaskTables(scheduler)
@@ -164,9 +176,10 @@ class Collector(SchedulerPlugin):
         self._extras = Extras(scheduler, counts, self._shuffles, self._errors.rows)
         self._losses = WorkerLossTracker(scheduler, self._log, self._events)
         self._workers = WorkerReader(scheduler, clocks)
-        self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings).rows)
+        self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings, self._log).rows)
         self._tables: dict[str, Callable[[int], Answer]] = {
             "running": self._running.since,
+            "graphs": self._submitted.since,
             "prefixes": counts.prefixes.since,
             "groups": counts.groups.since,
             "workers": self._workers.since,
@@ -183,7 +196,8 @@ class Collector(SchedulerPlugin):
         self._touch = self._counts.touched.add
         self._released_bytes = self._counts.released_bytes
         self._forgotten = self._counts.forgotten
-        self._graph_id, self._graph_at = "", nan
+        self._graph_id, self._graph_at, self._arriving = "", nan, NEVER
+        self._count_task = self._submitted.add_task
 
     async def close(self) -> None:
         self._detach()
@@ -213,20 +227,24 @@ class Collector(SchedulerPlugin):
             self._touch(group)
             if finish in READY:
                 now = wall_clock()
-                if start != "waiting":
-                    ready = self._moments.get(key, NEVER)[0]
-                else:
+                ready, _, graph = self._moments.get(key, self._before_us)
+                if start == "waiting":
                     ready = self._graph_at if message["stimulus_id"] == self._graph_id else now
                 is_assigned = finish == "processing"
-                self._moments[key] = ready, now if is_assigned else nan
+                self._moments[key] = ready, now if is_assigned else nan, graph
                 if is_assigned and ts.nbytes >= 0:  # computed again: see `TaskTables`
                     self._released_bytes[group] -= ts.nbytes
             elif finish == "memory" and start == "processing":
-                moments = self._moments.pop(key, NEVER)
+                moments = self._moments.pop(key, self._before_us)
                 ended = key, group.prefix.name, message["worker"], OK, message, moments
                 self._pending.append(ended)
             elif start != "released" or finish != "waiting":
                 self._changed(ts, start, finish, message)
+            elif message["stimulus_id"] == self._graph_id:
+                self._moments[key] = self._arriving
+                self._count_task()
+            else:  # tried or computed again
+                self._moments.setdefault(key, NEVER)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._skip(key, error)
         if began:
@@ -242,8 +260,10 @@ class Collector(SchedulerPlugin):
             self._erred(ts, message if start == "processing" else {})
         elif start == "erred":
             self._counts.last_erred = ts.key, message["stimulus_id"]
-        if start in READY:
-            self._moments.pop(ts.key, None)
+        if start in UNFINISHED or finish == "forgotten":
+            _, _, graph = self._moments.pop(ts.key, self._before_us)
+            if graph and finish == "released":  # it may be tried again
+                self._moments[ts.key] = nan, nan, graph
 
     def _catch_up(self) -> float:
         """Make rows of what has ended, if that is much; return the time by which a hook began."""
@@ -302,18 +322,17 @@ class Collector(SchedulerPlugin):
             self._events.add(wall_clock(), "workers-retired", count=n_retired)
         elif action == "worker-status-change":
             self._losses.status_changed(topic, msg)
-        elif action == "update-graph" and topic in self._scheduler.clients:
-            # Without those that the scheduler had already; None of a graph that was cancelled.
-            n_tasks = (msg.get("metrics") or {}).get("new_tasks")
-            if isinstance(n_tasks, int):
-                self._events.add_graph(wall_clock(), topic, n_tasks)
 
     @_safely
-    def update_graph(self, scheduler: Scheduler, *, stimulus_id: str = "", **graph: Any) -> None:
-        """Note when a graph came, whose tasks are about to be ready."""
+    def update_graph(
+        self, scheduler: Scheduler, *, client: str = "", stimulus_id: str = "", **graph: Any
+    ) -> None:
+        """Note when a graph came, and of whom, whose tasks are about to be ready."""
         self._graph_id, self._graph_at = stimulus_id, wall_clock()
         with suppress(ValueError):  # before its tasks were unpacked and put in order
             self._graph_at = float(stimulus_id.removeprefix(UPDATE_GRAPH))
+        self._submitted.add(self._graph_at, key_text(client))
+        self._arriving = nan, nan, self._submitted.number
 
     @_safely
     def restart(self, scheduler: Scheduler) -> None:

@@ -125,14 +125,15 @@ class RunningTasks:
     make it jitter by their travel time.
     """
 
-    def __init__(self, scheduler: Scheduler, strings: Strings) -> None:
+    def __init__(self, scheduler: Scheduler, strings: Strings, log: ActionRecorder) -> None:
         self._scheduler = scheduler
         self._strings = strings
+        self._log = log
         self._starts: dict[int | None, float] = {}
         self._heartbeats: dict[str, object] = {}
 
     def rows(self) -> Iterator[Row]:
-        """Yield key, worker, prefix and start of what heartbeats named and has not ended since."""
+        """Yield what heartbeats named and has not ended since."""
         starts = {}
         for address, ws in self._scheduler.workers.items():
             # A run that is new to us began after a heartbeat that was read before: that names the
@@ -146,7 +147,9 @@ class RunningTasks:
                     start = ws.last_seen - number(elapsed_s)
                 starts[ts.run_id] = start
                 worker = self._strings.add_address(address)
-                yield key_text(ts.key), worker, self._strings.add(ts.group.prefix.name), start
+                prefix = self._strings.add(ts.group.prefix.name)
+                graph = self._log.moments.get(ts.key, self._log.before)[2]
+                yield key_text(ts.key), worker, prefix, start, graph
         self._starts = starts
         self._heartbeats = {a: ws.executing for a, ws in self._scheduler.workers.items()}
 

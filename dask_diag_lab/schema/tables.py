@@ -132,6 +132,7 @@ ACTIONS: Final = _table(
     # A million tasks wait long or briefly: single precision knows either to a millionth.
     Field("ready", "<f4", "s", f"From when its task waited for no other one {_TO_START}"),
     Field("assigned", "<f4", "s", f"From when it was given to a worker {_TO_START}"),
+    Field("graph", "<u4", "", "Number of the graph that its task came with; 0: not known"),
     Field("task", "<i8", "", "Ordinal of the task since the collector started"),
     Field("nbytes", "<i8", "B", "Size of the task's result; -1 where there is none"),
 )
@@ -145,6 +146,7 @@ RUNNING: Final = _table(
     Field("worker", "<u4", "", "String id of the worker's address"),
     Field("prefix", "<u4", "", "String id of the task's prefix"),
     Field("start", "<f8", "s", "Begin, from the heartbeat that named it first"),
+    Field("graph", "<u4", "", "As in `ACTIONS`"),
 )
 
 _STATES: Final = Field(
@@ -224,6 +226,19 @@ EVENTS: Final = _table(
     Field("time", "<f8", "s", "Scheduler's clock"),
     Field("kind", "text", "", "worker-added, restart, …: one of `store.events.KINDS`"),
     Field("detail", "pairs", "", "By kind"),
+)
+
+GRAPHS: Final = _table(
+    "graphs",
+    "log",
+    10_000,
+    "Graphs that clients submitted; those that one client sends in one go are one row",
+    Field("number", "<u4", "", "From 1 on since the collector started"),
+    Field("time", "<f8", "s", "When the first one came, scheduler's clock"),
+    Field("until", "<f8", "s", "When the last one came"),
+    Field("client", "text", "", "Id of the client"),
+    Field("count", "<i8", "", "Graphs"),
+    Field("tasks", "<i8", "", "Tasks that were to be computed for them"),
 )
 
 NTHREADS: Final = _table(
@@ -425,7 +440,10 @@ EXTRAS: Final = (
 
 
 EXTRA_NAMES: Final = frozenset(extra.name for extra in EXTRAS)
-_LIVE: Final = (ACTIONS, RUNNING, PREFIXES, GROUPS, WORKERS, EVENTS, NTHREADS, NODES, NODE_STATES)
+_LIVE: Final = (
+    *(ACTIONS, RUNNING, GRAPHS, PREFIXES, GROUPS, WORKERS, EVENTS, NTHREADS),
+    *(NODES, NODE_STATES),
+)
 TABLES: Final = {table.name: table for table in (*_LIVE, *EXTRAS)}
 """All tables, by name."""
 

@@ -65,6 +65,7 @@ NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
 ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (r"/plots\.json", handlers.PlotsHandler),
     (r"/individual-plots\.json", handlers.StockPlotsHandler),
+    (r"/runs\.json", handlers.RunsHandler),
     (r"/health", handlers.HealthHandler),
     (rf"/plots/{NAME}", pages.PlotPageHandler),
     (rf"/plots/{NAME}\.([a-z.]*)", handlers.TableHandler),

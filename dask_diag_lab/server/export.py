@@ -20,7 +20,7 @@ from dataclasses import replace
 from http.client import HTTPResponse
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
@@ -315,5 +315,6 @@ def _fetch(url: str, plot: str, kind: str, arguments: Mapping[str, str]) -> HTTP
     except HTTPError as error:
         kinds = ValueError if error.code < 500 else RuntimeError
         raise kinds(error.read().decode().strip()) from None
-    except URLError as error:
-        raise RuntimeError(f"These Dask diagnostics do not answer: {error.reason}.") from error
+    except OSError as error:  # also one that is reset while the server ends
+        reason = getattr(error, "reason", error)
+        raise RuntimeError(f"These Dask diagnostics do not answer: {reason}.") from error

@@ -21,6 +21,8 @@ from tornado.web import HTTPError, StaticFileHandler
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
+from dask_diag_lab.server.runs import Runs
+from dask_diag_lab.store.runs import MAX_RUNS
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
 from dask_diag_lab.views.tasks.event_texts import losses
@@ -42,6 +44,8 @@ OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 NOT_ARGUMENTS: Final = frozenset({"token", "bare", "sort", "limit"})
 """Names in a query that are not the plot's: who may see it, its frame, which rows of its table."""
 MAX_VERSION: Final = 2**31
+BUDGETS_S: Final = 10.0
+"""So long the list of runs waits for their budgets; it has those that are known by then."""
 PAUSE_S: Final = 0.02
 """Between two looks at what a request waits for."""
 
@@ -69,6 +73,8 @@ class Site:
         There once Bokeh is loaded.
     sockets : set of StreamHandler
         The open ones.
+    runs : Runs
+        What is told of the runs.
     is_found : bool
         Whether somebody has asked for the health, as a Jupyter server does that found the record.
     """
@@ -83,6 +89,10 @@ class Site:
     pages: Pages | None = None
     sockets: set[StreamHandler] = field(default_factory=set)
     is_found: bool = False
+    runs: Runs = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.runs = Runs(self.live)
 
     @property
     def drawing(self) -> Pages:
@@ -224,6 +234,20 @@ class PlotsHandler(SiteHandler):
     def get(self) -> None:
         self.write_json({"plots": self.site.listed})
         self.site.is_wanted.set()
+
+
+class RunsHandler(SiteHandler):
+    """``/runs.json``: the runs that are kept, newest first; see `Runs.rows`."""
+
+    async def get(self) -> None:
+        site = self.site
+        if site.catch_up is not None:
+            await site.catch_up()
+        jobs = site.live.jobs
+        with jobs.noticed() as begun:
+            site.runs.rows(MAX_RUNS)
+        await until(lambda: all(job.is_done for job in begun), BUDGETS_S)
+        self.write_json({"runs": site.runs.rows(MAX_RUNS)})
 
 
 class StockPlotsHandler(SiteHandler):

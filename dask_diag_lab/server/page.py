@@ -40,7 +40,7 @@ from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.format import READER_ZONE
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.view import PERIOD, text_of
+from dask_diag_lab.views.view import PERIOD, RUN, text_of
 
 if TYPE_CHECKING:
     from bokeh.document.events import DocumentChangedEvent
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from bokeh.model import Model
 
     from dask_diag_lab.jobs import Job
+    from dask_diag_lab.server.runs import RunsPage
     from dask_diag_lab.server.stream import Stream
     from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.queries import Query
@@ -67,6 +68,7 @@ _FAILED: Final = (
     "“%s” could not %s (%s: %s). The other plots and the computation are not affected. It is tried"
     " again with the next change, or open the plot again. The kernel's log has the details."
 )
+NOTHING: Final[Mapping[str, str]] = {}
 _DRAW: Final = "be drawn"
 _OBEY: Final = "do that"
 
@@ -84,6 +86,17 @@ def unread(history: History, view: View) -> str:
         if reason := history.failed.get(name):
             return f"The scheduler's {name} cannot be read by this version: {reason}."
     return ""
+
+
+def window_of(selection: Mapping[str, str], history: History) -> tuple[Window, str]:
+    """Return the stretch of time of `Page.select`, and what people call it."""
+    if (number := selection.get("run")) is None:
+        ends = (float(selection.get(name, end)) for name, end in zip(PERIOD, ALL, strict=True))
+        return (window := Window(*ends)), text_of(window)
+    record = history.runs.of_number(int(number))
+    if record is None:
+        return ALL, f"Run {number}, which is kept no more"
+    return Window(record.start, record.stop), record.name(history.strings)
 
 
 class Awaited:
@@ -181,7 +194,7 @@ class Page:
         To the browser that gets the document.
     id_ : str
         By which that browser knows it.
-    period : Window, optional
+    selection : mapping of str to str, optional
         As in `select`.
 
     Attributes
@@ -200,10 +213,10 @@ class Page:
         arguments: Mapping[str, str],
         stream: Stream | None = None,
         id_: str = "",
-        period: Window = ALL,
+        selection: Mapping[str, str] = NOTHING,
     ) -> None:
         self.plot = plot
-        self._given, self._period = arguments, period
+        self._given, self._selection = arguments, selection
         self.document = document = Document()
         self.document.callbacks = self._changes = _Changes(document)
         self.control = PaneControl(name=CONTROL_NAME, formats=" ".join(plot.formats))
@@ -225,6 +238,9 @@ class Page:
         self.draw()
         for name in ("visible", "look", "command"):
             self.control.on_change(name, self._changed)
+
+    def __str__(self) -> str:
+        return f"Plot {self.plot.name}"
 
     @property
     def needs(self) -> frozenset[str]:
@@ -306,24 +322,24 @@ class Page:
             patch = patch_doc.create(events)
             self._send("patch", patch.content, patch.buffers)
 
-    def select(self, period: Window) -> None:
-        """Show a stretch of time as all plots of the browser's page do; `ALL` ends that."""
-        self._period, self._is_frozen, self._must_draw = period, False, True
+    def select(self, selection: Mapping[str, str]) -> None:
+        """Show a run or a stretch of time as all plots of the browser's page do.
+
+        `selection` are arguments of `PERIOD` or `RUN`; without one that ends.
+        """
+        self._selection, self._is_frozen, self._must_draw = selection, False, True
         if self.view is not None and self.plot.has_period:
             self._fault = self._guarded(_OBEY, self._show_period, self.view)
         self._is_asked |= self.control.visible
 
     def _show_period(self, view: View) -> None:
         view.show(self._arguments)
-        if self._arguments.keys().isdisjoint(PERIOD):
+        if self._arguments.keys().isdisjoint({*PERIOD, *RUN}):
             view.command("live")
 
     @property
     def _arguments(self) -> Mapping[str, str]:
-        if self._period == ALL or not self.plot.has_period:
-            return self._given
-        ends = zip(PERIOD, self._period, strict=True)
-        return {**self._given, **{name: f"{end:.6f}" for name, end in ends}}
+        return {**self._given, **self._selection} if self.plot.has_period else self._given
 
     def _build(self, look: Look) -> None:
         view = self.plot(self._live, look, self._arguments)
@@ -368,13 +384,17 @@ class Page:
         if (view := self.view) is not None:
             if self._must_draw or not self._is_frozen:
                 self._must_draw = False
-                self._error = self._guarded(_DRAW, view.update)
+                self._error = self._guarded(_DRAW, self._update, view)
             self._fault = self._guarded(_OBEY, self._show, view) or self._fault
         feed = self._live.feed_state
         failure = self._error or self._fault
         self.control.state = "error" if failure else feed.state
         self.control.message = failure or feed.reason
         self.control.closed_at = feed.since if feed.state == "closed" else 0.0
+
+    def _update(self, view: View) -> None:
+        view.follow_run()
+        view.update()
 
     def _show(self, view: View) -> None:
         """Tell the page what stands around the picture, and which plot a click asked for."""
@@ -392,13 +412,13 @@ class Page:
         self._tell_periods(view.chosen_period)
 
     def _tell_periods(self, chosen: Window | None) -> None:
-        of_all = self._period
+        of_all, text = window_of(self._selection, self._live.history)
         # The browser may have rounded what it was given.
         is_other = chosen is not None and not np.allclose(
             chosen, of_all, rtol=0, atol=0.01 * (chosen.stop - chosen.start)
         )
-        period = {"text": text_of(of_all), "is_shown": self.plot.has_period and not is_other}
-        self.control.period = "" if of_all == ALL else json.dumps(period)
+        period = {"text": text, "is_shown": self.plot.has_period and not is_other}
+        self.control.period = json.dumps(period) if self._selection else ""
         self.control.chosen = ""
         if chosen is not None and is_other and self.stream is not None and self.stream.has_several:
             self.control.chosen = json.dumps({**chosen._asdict(), "text": text_of(chosen)})
@@ -439,17 +459,17 @@ class Pages:
         self.is_watched = False
         self.wanted: frozenset[str] = frozenset()
         self._on_watch = on_watch
-        self._pages: list[Page] = []
+        self._pages: list[Page | RunsPage] = []
         self._requested: list[frozenset[str]] = []
         self._wake = asyncio.Event()
         self._drawing = asyncio.create_task(self._draw(), name="dask_diag_lab pages")
 
-    def add(self, page: Page) -> None:
+    def add(self, page: Page | RunsPage) -> None:
         """Draw one more page from now on."""
         self._pages.append(page)
         self.tick()
 
-    def drop(self, page: Page) -> None:
+    def drop(self, page: Page | RunsPage) -> None:
         """Let go of a page; harmless twice."""
         if page in self._pages:
             self._pages.remove(page)
@@ -502,7 +522,7 @@ class Pages:
                 try:
                     page.update()
                 except Exception as error:  # such as what cannot be sent: others go on
-                    logger.warning("Plot %s failed", page.plot.name, exc_info=error)
+                    logger.warning("%s failed", page, exc_info=error)
                 await asyncio.sleep(0)
             for stream in {page.stream for page in pages}:
                 if stream is not None:

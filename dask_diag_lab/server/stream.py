@@ -16,11 +16,11 @@ from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.server.handlers import SiteHandler, in_words
-from dask_diag_lab.store.sums import ALL, Window
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.server.page import Page
+    from dask_diag_lab.server.runs import RunsPage
 
 CLOSE_BAD_MESSAGE: Final = 4400
 MAX_PLOTS: Final = 500
@@ -46,7 +46,8 @@ class Stream:
     def __init__(self, site: Site, write: Callable[[bytes], Awaitable[None]]) -> None:
         self._site, self._write = site, write
         self._pages: dict[str, Page] = {}
-        self._period = ALL
+        self._runs: RunsPage | None = None
+        self._selection: Mapping[str, str] = {}
         self._messages: list[str] = []
         self._buffers: list[bytes] = []
         self._sending: asyncio.Task[None] | None = None
@@ -84,6 +85,8 @@ class Stream:
                 self._drop(id_)
             case {"type": "period"}:
                 self._select(message)
+            case {"type": "runs", "wanted": bool(wanted), "closely": bool(closely)}:
+                self._follow_runs(is_wanted=wanted, is_watched=closely)
             case _:
                 raise ValueError(BAD_MESSAGE)
 
@@ -101,20 +104,37 @@ class Stream:
         """Let go of all plots; harmless twice."""
         for id_ in list(self._pages):
             self._drop(id_)
+        self._follow_runs(is_wanted=False)
         if self._sending is not None:
             self._sending.cancel()
 
     def _select(self, given: Mapping[str, Any]) -> None:  # JSON
-        """Have all plots show a stretch of time, those as well that are opened later."""
+        """Have all plots show a run or a stretch of time, those as well that are opened later."""
         match given:
+            case {"run": int() as number} if number > 0:
+                self._selection = {"run": str(number)}
             case {"start": int() | float() as start, "stop": int() | float() as stop}:
                 if not (isfinite(start) and isfinite(stop) and start < stop):
                     raise ValueError(BAD_MESSAGE)
-                self._period = Window(float(start), float(stop))
+                self._selection = {"start": f"{start:.6f}", "stop": f"{stop:.6f}"}
             case _:
-                self._period = ALL
+                self._selection = {}
         for page in self._pages.values():
-            page.select(self._period)
+            page.select(self._selection)
+        self._site.tick()
+
+    def _follow_runs(self, *, is_wanted: bool, is_watched: bool = False) -> None:
+        """Tell of the runs, now and whenever that changes, or tell no more.
+
+        Where they are watched, what is new is asked for as often as for a plot.
+        """
+        from dask_diag_lab.server.runs import RunsPage
+
+        if self._runs is not None:
+            self._site.drawing.drop(self._runs)
+        self._runs = RunsPage(self._site.runs, self, is_watched=is_watched) if is_wanted else None
+        if self._runs is not None:
+            self._site.drawing.add(self._runs)
         self._site.tick()
 
     def _is_new(self, id_: str) -> bool:
@@ -129,7 +149,7 @@ class Stream:
             look = read_look(asked.get("look"))
             arguments = plot.check_arguments(read_arguments(asked.get("arguments")))
             page = self._pages[id_] = Page(
-                plot, self._site.live, look, arguments, self, id_, self._period
+                plot, self._site.live, look, arguments, self, id_, self._selection
             )
             self._site.drawing.add(page)
             page.send_document()

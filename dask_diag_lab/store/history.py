@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.schema import EXTRAS, Batch, Change, Kind, SchedulerInfo
+from dask_diag_lab.schema import EXTRAS, STATES, Batch, Change, Kind, SchedulerInfo
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog, KeyTable
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
 from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
 from dask_diag_lab.store.graph import TaskGraph
+from dask_diag_lab.store.runs import RunTable
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
@@ -27,6 +28,7 @@ from dask_diag_lab.store.tables import ExtraTable, GroupTable, PrefixTable
 from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
 
 MAX_GAPS = 100
+UNFINISHED: Final = [STATES.index(n) for n in ("waiting", "no-worker", "queued", "processing")]
 BEFORE: Final = "before"
 """Name of that count in `Batch.left_out`: it is what the first collector of a scheduler counted."""
 
@@ -70,7 +72,7 @@ class History:
             "_slots",
         ),
         *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
-        *("seen_workers", "graph", "nthreads", "series", "events", "extras", "activities"),
+        *("seen_workers", "graph", "nthreads", "series", "events", "runs", "extras", "activities"),
         *("_n_before", "_next_task"),
     )
 
@@ -97,6 +99,7 @@ class History:
         self.nthreads = ThreadHistory()
         self.series = SeriesTable()
         self.events = EventLog()
+        self.runs = RunTable()
         self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
         self.activities = Checkpoints()
         # Those that are of one collector only.
@@ -106,10 +109,10 @@ class History:
         )
         self._lasting: tuple[Any, ...] = (  # each has `version`
             *(self.palette, self._slots, self.actions, self.seen_workers),
-            *(self.nthreads, self.series, self.events, self.activities),
+            *(self.nthreads, self.series, self.events, self.runs, self.activities),
         )
         self._n_changes = 0
-        self._epoch = Epoch("", 0, 0.0)
+        self._epoch = Epoch("", 0, 0, 0.0)
         self._n_before = 0
         self._next_task = 0
 
@@ -118,6 +121,11 @@ class History:
         """Moves with every change of any table."""
         tables = (*self._of_collector, *self._lasting)
         return self._n_changes + sum(int(table.version) for table in tables)
+
+    @property
+    def n_unfinished(self) -> int:
+        """Tasks that wait, are queued or on a worker."""
+        return int(self.prefixes.states[:, UNFINISHED].sum())
 
     @property
     def slots(self) -> SlotRows:
@@ -145,12 +153,15 @@ class History:
         self.actions.details.update((first_task + task, packed) for task, packed in batch.details)
         self._join(batch)
         self._append(batch)
+        if (graphs := batch.tables.get("graphs")) is not None:
+            self.runs.submitted(graphs.columns, self._epoch.first_graph)
         self.events.hear(batch)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:
             self.workers.update(workers)
             self.series.record(batch.time, self.workers)
         self._update_tables(batch)
+        self.runs.settle(batch.time, is_idle=not self.n_unfinished)
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""
@@ -161,7 +172,8 @@ class History:
             self.gaps.append((self.until, batch.began))
             self.events.extend([(self.until, "not-recorded", {"until": batch.began})])
         self._next_task = max(self._next_task, self._keys.stop)
-        self._epoch = Epoch(batch.epoch, self._next_task, self.until if is_same else -inf)
+        known_until = self.until if is_same else -inf
+        self._epoch = Epoch(batch.epoch, self._next_task, self.runs.n_graphs, known_until)
         for table in self._of_collector:
             table.clear()
         self.activities.begin_anew()
@@ -206,6 +218,7 @@ class History:
         for name in ("worker", "prefix", "source", "type"):
             rows[name] = self._epoch.strings(rows[name])
         rows["task"] = rows["task"] + self._epoch.first_task
+        rows["graph"] = self._epoch.graphs(rows["graph"])
         self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
 
         def slot_of_task(row: int) -> int | None:
@@ -216,6 +229,7 @@ class History:
         self.palette.see(rows["prefix"])
         self.events.extend(failures(rows, self.strings))
         self.busy.add(rows["start"], rows["stop"], rows["kind"] == Kind.COMPUTE)
+        self.runs.took(rows)
         self.actions.append(rows | {"slot": slot})
 
     def _note_workers(self, batch: Batch) -> None:
@@ -252,7 +266,8 @@ class History:
             columns = tables["running"].columns
             worker, prefix = (self._epoch.strings(columns[name]) for name in ("worker", "prefix"))
             self.palette.see(prefix)
-            self.running.replace(columns["key"], worker, prefix, columns["start"])
+            graph = self._epoch.graphs(columns["graph"])
+            self.running.replace(columns["key"], worker, prefix, columns["start"], graph)
         elif "actions" in tables:
             self.running.settle()
         if "prefixes" in tables:

@@ -24,10 +24,13 @@ from dask_diag_lab.store.actions import Segment
 from dask_diag_lab.store.arrays import GrowingArray
 from dask_diag_lab.store.history import History
 from dask_diag_lab.store.live import LiveSession
+from dask_diag_lab.store.runs import Piece, RunRecord
 from dask_diag_lab.store.slots import SlotWorker
 
 FORMAT: Final = 1
-CLASSES: Final[dict[str, type]] = {c.__name__: c for c in (SchedulerInfo, Segment, SlotWorker)}
+CLASSES: Final[dict[str, type]] = {
+    c.__name__: c for c in (Piece, RunRecord, SchedulerInfo, Segment, SlotWorker)
+}
 """Of objects that are made anew; all others are there in a new history."""
 META: Final = "meta.json"
 TABLES: Final = "tables.npz"

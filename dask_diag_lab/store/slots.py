@@ -374,12 +374,13 @@ Place = tuple[int, str]
 
 
 class RunningRows(TypedDict):
-    """Running tasks as columns: key (text), prefix (string id), slot (row), start (seconds)."""
+    """Running tasks as columns: key (text), prefix (string id), slot (row), start (s), graph."""
 
     key: Objects
     prefix: Ints
     slot: Ints
     start: Floats
+    graph: npt.NDArray[np.uint32]
 
 
 class RunningTable:
@@ -390,7 +391,7 @@ class RunningTable:
     slots : SlotTable
     """
 
-    SAVED = ("_places", "_slot_at", "_key", "_prefix", "_start", "_slot")
+    SAVED = ("_places", "_slot_at", "_key", "_prefix", "_start", "_graph", "_slot")
 
     def __init__(self, slots: SlotTable) -> None:
         self.version = 0
@@ -400,6 +401,7 @@ class RunningTable:
         self._key: Objects = np.empty(0, dtype=object)
         self._prefix: Ints = np.empty(0, dtype=np.int64)
         self._start: Floats = np.empty(0)
+        self._graph = np.empty(0, dtype=np.uint32)
         self._slot: Ints = np.empty(0, dtype=np.int64)
 
     @property
@@ -422,9 +424,11 @@ class RunningTable:
         worker: npt.NDArray[np.uint32],
         prefix: npt.NDArray[np.uint32],
         start: Floats,
+        graph: npt.NDArray[np.uint32],
     ) -> None:
-        """Take over all running tasks, with the history's string ids."""
+        """Take over all running tasks, with the history's string ids and numbers of graphs."""
         self._key, self._prefix, self._start = key, prefix.astype(np.int64), start
+        self._graph = graph
         self._places = list(zip(worker.tolist(), key.tolist(), strict=True))
         self._slot = np.array([self._slot_at.get(place, -1) for place in self._places], np.int64)
         self._slot_at = dict(zip(self._places, self._slot.tolist(), strict=True))
@@ -449,12 +453,14 @@ class RunningTable:
         """Forget all tasks."""
         if self._places:
             none = np.empty(0, dtype=np.uint32)
-            self.replace(np.empty(0, dtype=object), none, none, np.empty(0))
+            self.replace(np.empty(0, dtype=object), none, none, np.empty(0), none)
 
     def rows(self, now: float) -> RunningRows:
         """Return what runs at a time; a start that lies after it is moved back to it."""
         slot, start = self.places(now)
-        return RunningRows(key=self._key, prefix=self._prefix, slot=slot, start=start)
+        return RunningRows(
+            key=self._key, prefix=self._prefix, slot=slot, start=start, graph=self._graph
+        )
 
     def places(self, now: float) -> tuple[Ints, Floats]:
         """Return slot and start of `rows` alone."""

@@ -130,6 +130,8 @@ class Epoch:
         `Batch.epoch`.
     first_task : int
         The history's ordinal of the wire's task 0.
+    first_graph : int
+        The history's number of the wire's graph 0.
     known_until : float
         What ended before this time on the scheduler's clock was recorded in an epoch before.
 
@@ -141,9 +143,10 @@ class Epoch:
         The workers that there are have been reported.
     """
 
-    def __init__(self, name: str, first_task: int, known_until: float) -> None:
+    def __init__(self, name: str, first_task: int, first_graph: int, known_until: float) -> None:
         self.name = name
         self.first_task = first_task
+        self.first_graph = first_graph
         self.known_until = known_until
         self.has_workers = False
         self.actions_to = 0
@@ -164,3 +167,7 @@ class Epoch:
         """Translate string ids."""
         own: npt.NDArray[np.uint32] = self._strings.values[ids]
         return own
+
+    def graphs(self, numbers: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+        """Translate numbers of graphs."""
+        return np.where(numbers > 0, numbers + np.uint32(self.first_graph), np.uint32(0))

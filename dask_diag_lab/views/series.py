@@ -219,7 +219,7 @@ class SeriesPlot(View):
         self._zero = float(times[0])
         if self.period != self._placed:  # once: then the reader may move it
             self._placed = self.period
-            if self.period != ALL and begin < end:
+            if self.period != ALL and begin < end and not self.follows_run:
                 self._time.hold(begin, end)
             else:
                 self._time.release()

@@ -194,6 +194,9 @@ PERIOD: Final[Mapping[str, str]] = {
     "stop": "Time: it is of what was done until then.",
 }
 """Arguments of a view that is about a stretch of time."""
+RUN: Final[Mapping[str, str]] = {
+    "run": "Number of a run, as in runs.json: what was done in its time, in the place of both."
+}
 
 
 def text_of(period: Window) -> str:
@@ -257,9 +260,12 @@ class View(ABC):
     accepts : mapping of str to str
         The arguments there are and what each means; another is an `ArgumentError`.
     has_period : bool
-        Whether the plot is about a stretch of time: it accepts those of `PERIOD`, too.
+        Whether the plot is about a stretch of time: it accepts those of `PERIOD`, and `RUN`, too.
     period : Window
-        The stretch that they give; `ALL` where they give none.
+        The stretch that they give; `ALL` where they give none. That of a run grows while it goes
+        on.
+    run : int
+        Number of the run that it is of; 0 where none is given.
     chosen_period : Window or None
         The stretch that the reader has chosen in the picture; None while it follows the data.
     opening : Opening or None
@@ -290,7 +296,7 @@ class View(ABC):
         if "reads" in vars(cls) and "needs" not in vars(cls):
             cls.needs = frozenset(cls.reads) & EXTRA_NAMES
         if cls.has_period:
-            cls.accepts = {**PERIOD, **cls.accepts}
+            cls.accepts = {**PERIOD, **RUN, **cls.accepts}
 
     def __init__(
         self, live: LiveSession, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
@@ -298,7 +304,7 @@ class View(ABC):
         self.live = live
         self.history = live.history
         self.look = look
-        self.period = ALL
+        self.period, self.run = ALL, 0
         self._set_arguments(arguments or {})
         self.caption = Caption()
         self.opening: Opening | None = None
@@ -366,8 +372,28 @@ class View(ABC):
     def _set_arguments(self, arguments: Mapping[str, str]) -> None:
         self.arguments = self.check_arguments(arguments)
         if self.has_period:
+            self.run = self.number_argument("run")
             start, stop = self.time_argument("start", -inf), self.time_argument("stop", inf)
-            self.period = Window(start, max(start, stop))
+            self.period = self._run_period if self.run else Window(start, max(start, stop))
+
+    @property
+    def _run_period(self) -> Window:
+        record = self.history.runs.of_number(self.run)
+        if record is None:
+            numbers = [one.number for one in self.history.runs]
+            kept = f"{numbers[0]} to {numbers[-1]} are kept" if numbers else "there is none yet"
+            raise ArgumentError(f"There is no run {self.run}: {kept}.")
+        return Window(record.start, record.stop)
+
+    @property
+    def follows_run(self) -> bool:
+        """Whether it is of a run that goes on."""
+        return bool(self.run) and not isfinite(self.period.stop)
+
+    def follow_run(self) -> None:
+        """Show the whole of a run that has ended, or goes on after all."""
+        if self.run and self._run_period != self.period:
+            self.show(self.arguments)
 
     @property
     def period_text(self) -> str:
@@ -386,7 +412,7 @@ class View(ABC):
         if self.reads:
             tables = {**vars(history), **history.extras, "queries": self.live.queries}
             versions = [tables[name].version for name in self.reads]
-        return versions, history.scheduler, self.look, self.arguments, self.state()
+        return versions, history.scheduler, self.look, self.arguments, self.period, self.state()
 
     @classmethod
     def check_arguments(cls, arguments: Mapping[str, str]) -> dict[str, str]:
@@ -424,9 +450,19 @@ class View(ABC):
     @property
     def count_argument(self) -> int:
         """How many rows are asked for with ``count``; 0 for all. Raises `ArgumentError`."""
-        given = self.arguments.get("count") or "0"
+        return self.number_argument("count")
+
+    def number_argument(self, name: str) -> int:
+        """Return an argument that is a whole number; 0 where it is not given.
+
+        Raises
+        ------
+        ArgumentError
+            It is none.
+        """
+        given = self.arguments.get(name) or "0"
         if not given.isdecimal() or len(given) > 18:  # what 64 bits have room for
-            raise ArgumentError(f"“count” is a whole number, not “{given[:40]}”.")
+            raise ArgumentError(f"“{name}” is a whole number, not “{given[:40]}”.")
         return int(given)
 
     @property

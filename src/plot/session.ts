@@ -7,7 +7,7 @@ import {
   fieldsOf,
   type ILook,
   type IOpening,
-  type IPeriod,
+  type ISelection,
   type PlotArguments
 } from '../protocol/control';
 import type { ITranslate } from '../text';
@@ -121,9 +121,9 @@ export class PlotSession {
     this._model?.setv({ command: JSON.stringify(command) });
   }
 
-  /** Have all plots of the page show a stretch of time, until that is null. */
-  select(period: IPeriod | null): void {
-    this._stream?.stream.select(period);
+  /** Have all plots of the page show a run or a stretch of time, until that is null. */
+  select(selection: ISelection | null): void {
+    this._stream?.stream.select(selection);
   }
 
   /** Whether there is a picture to save; a table is none. */

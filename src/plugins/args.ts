@@ -20,6 +20,7 @@ const ARGUMENTS = {
   id: ['string', 'The id of a pane; that of the pane in front by default.'],
   plot: ['string', 'The name of a plot, such as task-stream.'],
   dashboard: ['string', 'The id of a dashboard; by default that of the notebook in front.'],
+  run: ['number', 'The number of a run of that dashboard.'],
   isPointed: ['boolean', 'Whether what the context menu was opened at is meant.'],
   toolbar: ['boolean', 'Whether it is a button in the toolbar of a pane.'],
   mode: ['string', `Where a new pane goes, at what is in front: ${MODES.join(', ')}.`],

@@ -9,6 +9,7 @@ import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 
 import { IDashboards } from '../dashboards/dashboards';
+import { RunsModel } from '../dashboards/runs';
 import { BokehLoader } from '../plot/bokeh';
 import { readLook, storageKey } from '../plot/look';
 import type { ILook } from '../protocol/control';
@@ -70,11 +71,13 @@ function plotServices(
   themes?.themeChanged.connect(update);
   settings.changed.connect(update);
   void app.restored.then(update);
+  const server = new Server(serverSettings, trans, id => dashboards.get(id)?.channel);
   return {
     commands: app.commands,
     contextMenu: app.contextMenu.menu,
     dashboards,
-    server: new Server(serverSettings, trans, id => dashboards.get(id)?.channel),
+    server,
+    runs: new RunsModel(dashboards, server),
     loader: new BokehLoader(trans),
     trans,
     get look() {

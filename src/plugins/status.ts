@@ -21,11 +21,24 @@ export const statusPlugin: JupyterFrontEndPlugin<void> = {
 
 function addStatusItem(_: JupyterFrontEnd, shared: IShared, statusBar: IStatusBar | null): void {
   const { services, settings, notebooks } = shared;
-  const { commands, dashboards } = services;
+  const { commands, dashboards, runs } = services;
   const changed = new Signal<object, void>({});
-  dashboards.changed.connect(() => changed.emit());
-  settings.changed.connect(() => changed.emit());
-  notebooks?.currentChanged.connect(() => changed.emit());
+  const emit = (): void => changed.emit();
+  runs.changed.connect(emit);
+  /** Only those of the notebook in front tell of their runs: what is watched keeps a kernel awake. */
+  const update = (): void => {
+    const kernel = settings.showsStatus ? frontKernel(notebooks) : undefined;
+    const own = dashboards.all.filter(one => kernel !== undefined && one.kernel_id === kernel);
+    runs.watch(
+      'status',
+      own.map(({ id }) => id),
+      'slowly'
+    );
+    emit();
+  };
+  dashboards.changed.connect(update);
+  settings.changed.connect(update);
+  notebooks?.currentChanged.connect(update);
   // With several clusters, that of the notebook in front, or one that is asked for.
   const open = async (plot: string, among: readonly IKnownDashboard[]): Promise<void> => {
     const found = await askDashboard(shared, undefined, among);

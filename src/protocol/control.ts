@@ -144,6 +144,9 @@ export interface IPeriod {
   readonly stop: number;
 }
 
+/** What all plots of a page show: a run, by its number, or a stretch of time. */
+export type ISelection = IPeriod | { readonly run: number };
+
 const STATES = ['connecting', 'live', 'degraded', 'lost', 'closed', 'error'] as const;
 
 /** What the server says about one page's picture: its state, and the caption around it. */

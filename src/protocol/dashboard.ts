@@ -111,6 +111,33 @@ const dashboard = shape(
 /** Something that serves plots and is reached by its id. */
 export type IDashboard = Guarded<typeof dashboard>;
 
+const run = shape(
+  {
+    number,
+    name: text,
+    // The id of its notebook's cell and the number of its execution; '' and 0 where it has none.
+    cell: text,
+    count: number,
+    is_own: flag,
+    state: oneOf('running', 'done', 'failed', 'cancelled'),
+    start: number,
+    stop: nullable(number),
+    tasks: number,
+    submitted: number,
+    failed: number,
+    // Seconds of all threads, and what they went to, by category.
+    offered_s: number,
+    budget: record(number),
+    // How long it took, and what there is to say of it.
+    line: text
+  },
+  {}
+);
+
+/** What one piece of the user's code made a cluster do. */
+export type IRun = Guarded<typeof run>;
+
+const runs = shape({ runs: list(run) }, {});
 const dashboards = shape({ dashboards: list(dashboard) }, {});
 const changes = shape({ changed: list(fieldsOf), removed: list(text) }, {});
 const plots = shape({ plots: list(plot) }, {});
@@ -147,6 +174,11 @@ export function listAfter(
   }
   removed.forEach(id => byId.delete(id));
   return [...byId.values()];
+}
+
+/** Return the last runs of a dashboard, the newest first. */
+export function runsOf(value: unknown): readonly IRun[] {
+  return runs(value, 'message').runs;
 }
 
 /** Return the plots of a dashboard's own `plots.json`, which also says how to read each. */

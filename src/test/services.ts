@@ -5,8 +5,10 @@ import { Signal } from '@lumino/signaling';
 import { Menu } from '@lumino/widgets';
 
 import { BokehLoader } from '../plot/bokeh';
+import { RunsModel } from '../dashboards/runs';
+import type { IPlotServer } from '../transport/remote';
 import { Server } from '../transport/server';
-import { PlotStream, webSocketTransport } from '../transport/stream';
+import { PlotStream } from '../transport/stream';
 import type { IPlotServices } from '../widgets/services';
 import { DashboardList, trans } from './dashboards';
 import { LOOK } from './plots';
@@ -17,16 +19,18 @@ export function services(
   server: Partial<Server> = {}
 ): IPlotServices & { readonly dashboards: DashboardList } {
   const relayUrl: Server['relayUrl'] = (_, path) => `http://jupyter/relay/${path}`;
-  const relayed: Server['relayed'] = () => ({
+  const remote: IPlotServer = {
     get: () => new Promise(() => undefined),
     url: path => relayUrl('', path),
-    stream: new PlotStream(webSocketTransport(''), trans)
-  });
+    stream: new PlotStream(() => ({ send: () => undefined, close: () => undefined }), trans)
+  };
+  const relayed: Server['relayed'] = () => remote;
   const commands = new CommandRegistry();
   return {
     commands,
     contextMenu: new Menu({ commands }),
     dashboards,
+    runs: new RunsModel(dashboards, { relayed: server.relayed ?? relayed }),
     server: Object.assign(Object.create(Server.prototype), {
       relayed,
       relayUrl,

@@ -1,8 +1,8 @@
-import { CommandRegistry } from '@lumino/commands';
 import { Widget } from '@lumino/widgets';
 
 import { statusItem } from '../widgets/status';
-import { dashboard, DashboardList, trans } from './dashboards';
+import { dashboard, DashboardList } from './dashboards';
+import { services } from './services';
 
 it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {
   const time = new Date(2026, 4, 5, 14, 2, 31).getTime() / 1000;
@@ -18,7 +18,7 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   const own = dashboard({ id: 'own', kernel_id: 'k1', ...tasks(16) });
   list.set(own, dashboard({ id: 'other', kernel_id: 'k2', ...tasks(9) }));
   const item = statusItem({
-    services: { commands: new CommandRegistry(), dashboards: list, trans },
+    services: services(list),
     changed: list.changed,
     inFront: all => all.filter(one => one.kernel_id === 'k1'),
     onWarning: (plot, among) => opened.push([plot, among.map(({ id }) => id)])

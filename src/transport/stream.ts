@@ -6,7 +6,8 @@
 
 import { PromiseDelegate } from '@lumino/coreutils';
 
-import { fieldsOf, listOf, type Fields, type IPeriod } from '../protocol/control';
+import { fieldsOf, listOf, type Fields, type ISelection } from '../protocol/control';
+import { runsOf, type IRun } from '../protocol/dashboard';
 import type { ITranslate } from '../text';
 
 /** What a connection gives; after `onClose` nothing. */
@@ -52,12 +53,21 @@ export interface IMessage {
 /** An opening that takes longer is given up; a busy kernel answers late (ms). */
 const OPEN_TIMEOUT_MS = 60_000;
 
-/** Connected while plots are open; each of them reopens itself when the connection has ended. */
+/** How long after its end a connection is opened again for who follows the runs (ms). */
+const RETRY_MS = 5000;
+
+/** Connected while somebody follows; each plot reopens itself when the connection has ended. */
 export class PlotStream {
   constructor(
     private readonly _transport: Transport,
     private readonly _trans: ITranslate
   ) {}
+
+  /** What all plots show, else null where each shows what goes on. */
+  selection: ISelection | null = null;
+
+  /** Told of the last runs, and of the selection, whenever one of them changes. */
+  onRuns: (runs: readonly IRun[]) => void = () => undefined;
 
   /** Open a plot; a request has `plot`, `look` and `arguments`. */
   open(request: Fields): StreamedPlot {
@@ -65,15 +75,7 @@ export class PlotStream {
     const send = (patch: object): void => this._send({ type: 'patch', id, patch });
     const plot = new StreamedPlot(this, send, () => this._drop(id));
     this._plots.set(id, plot);
-    if (this._connection === undefined) {
-      this._connection = this._transport({
-        onFrame: frame => this._take(frame),
-        onClose: reason => this._end(reason || this._trans.__('The connection ended.'))
-      });
-      if (this._period) {
-        this.select(this._period); // of before it was cut
-      }
-    }
+    this._connect();
     this._send({ type: 'open', id, ...request });
     const late = this._trans.__('It does not answer.');
     const timer = setTimeout(() => plot.end(late), OPEN_TIMEOUT_MS);
@@ -81,10 +83,45 @@ export class PlotStream {
     return plot;
   }
 
-  /** Have all plots show a stretch of time, those opened later as well, until that is null. */
-  select(period: IPeriod | null): void {
-    this._period = period;
-    this._send({ type: 'period', ...period });
+  /** Have all plots show a run or a stretch of time, those opened later as well, until it is null. */
+  select(selection: ISelection | null): void {
+    this.selection = selection;
+    this._send({ type: 'period', ...selection });
+    this.onRuns(this._runs);
+  }
+
+  /** Follow the runs: `closely` has them come at once, else within some seconds; or not at all. */
+  followRuns(how: 'closely' | 'slowly' | null): void {
+    if (how !== this._follows) {
+      this._follows = how;
+      clearTimeout(this._retry);
+      if (how !== null && this._connection === undefined) {
+        this._connect();
+      } else {
+        this._sendFollows();
+      }
+      this._closeUnused();
+    }
+  }
+
+  private _connect(): void {
+    if (this._connection === undefined) {
+      this._connection = this._transport({
+        onFrame: frame => this._take(frame),
+        onClose: reason => this._end(reason || this._trans.__('The connection ended.'))
+      });
+      if (this.selection !== null) {
+        this.select(this.selection); // of before it was cut
+      }
+      if (this._follows !== null) {
+        this._sendFollows();
+      }
+    }
+  }
+
+  private _sendFollows(): void {
+    const how = this._follows;
+    this._send({ type: 'runs', wanted: how !== null, closely: how === 'closely' });
   }
 
   private _send(message: object): void {
@@ -93,7 +130,15 @@ export class PlotStream {
 
   private _take(frame: ArrayBuffer): void {
     try {
-      messagesIn(frame).forEach(one => this._plots.get(String(one.fields['id']))?.take(one));
+      for (const message of messagesIn(frame)) {
+        const { id, type } = message.fields;
+        if (type === 'runs') {
+          this._runs = runsOf(message.fields);
+          this.onRuns(this._runs);
+        } else {
+          this._plots.get(String(id))?.take(message);
+        }
+      }
     } catch (error) {
       reportError(error);
       this._connection?.close();
@@ -104,21 +149,33 @@ export class PlotStream {
   private _end(reason: string): void {
     this._connection = undefined;
     [...this._plots.values()].forEach(plot => plot.end(reason));
+    if (this._follows !== null) {
+      this._retry = setTimeout(() => this._connect(), RETRY_MS);
+    }
   }
 
   private _drop(id: string): void {
     if (this._plots.delete(id)) {
       this._send({ type: 'close', id });
-      if (this._plots.size === 0 && this._connection !== undefined) {
-        this._connection.close();
-        this._connection = this._period = undefined;
+      if (this._plots.size === 0 && this.selection !== null && this._connection !== undefined) {
+        this.select(null);
       }
+      this._closeUnused();
+    }
+  }
+
+  private _closeUnused(): void {
+    if (this._plots.size === 0 && this._follows === null) {
+      this._connection?.close();
+      this._connection = undefined;
     }
   }
 
   private readonly _plots = new Map<string, StreamedPlot>();
   private _connection: IConnection | undefined;
-  private _period: IPeriod | null | undefined;
+  private _follows: 'closely' | 'slowly' | null = null;
+  private _runs: readonly IRun[] = [];
+  private _retry: ReturnType<typeof setTimeout> | undefined;
   private _opened = 0;
 }
 

@@ -7,6 +7,7 @@ import type { ISignal } from '@lumino/signaling';
 import type { Menu } from '@lumino/widgets';
 
 import type { IDashboards } from '../dashboards/dashboards';
+import type { RunsModel } from '../dashboards/runs';
 import type { BokehLoader } from '../plot/bokeh';
 import type { ILook } from '../protocol/control';
 import type { Server } from '../transport/server';
@@ -22,6 +23,7 @@ export interface IPlotServices {
   /** The one that Lab opens for context menus. */
   readonly contextMenu: Menu;
   readonly dashboards: IDashboards;
+  readonly runs: RunsModel;
   readonly server: Server;
   readonly loader: BokehLoader;
   readonly trans: TranslationBundle;

@@ -26,6 +26,7 @@ import { missingServer, staleMessage } from './binding';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
+import { runList } from './runs';
 import { openContextMenu, openMenuByKey, runCommand, type IPlotServices } from './services';
 import { troubleOf } from './status';
 
@@ -77,6 +78,7 @@ export class Sidebar extends SidePanel {
     this.node.addEventListener('keydown', event => this._onKey(event));
     this.node.addEventListener('pointerleave', () => this.update());
     dashboards.changed.connect(this.update, this);
+    host.services.runs.changed.connect(this.update, this);
     this.update();
   }
 
@@ -163,7 +165,23 @@ export class Sidebar extends SidePanel {
     // The icon in Lab's bar has a dot while there is a cluster.
     const hasLive = this.host.services.dashboards.all.some(one => one.state !== 'stale');
     this.title.className = hasLive ? 'jp-DaskDiag-hasDashboards' : '';
+    this._watchRuns();
     this._changed.emit();
+  }
+
+  protected override onAfterShow(): void {
+    this._watchRuns();
+  }
+
+  protected override onAfterHide(): void {
+    this._watchRuns();
+  }
+
+  /** Follow the runs of what is listed, while that is seen. */
+  private _watchRuns(): void {
+    const open = this.isVisible ? this.dashboards.filter(one => this.isOpen(one)) : [];
+    const ids = open.map(({ id }) => id);
+    this.host.services.runs.watch('sidebar', ids, 'closely');
   }
 
   protected override onActivateRequest(msg: Message): void {
@@ -355,6 +373,7 @@ function section(
       {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&
         taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>
+        {sidebar.query === '' && runList(sidebar.host.services, id)}
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button
             className="jp-DaskDiag-openLayout"

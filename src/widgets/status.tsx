@@ -18,7 +18,7 @@ export interface IStatusItemOptions {
   /** Of these dashboards those of the notebook in front, or of all where it has none. */
   readonly inFront: (all: readonly IKnownDashboard[]) => readonly IKnownDashboard[];
   readonly changed: ISignal<unknown, void>;
-  readonly services: Pick<IPlotServices, 'commands' | 'dashboards' | 'trans'>;
+  readonly services: Pick<IPlotServices, 'commands' | 'dashboards' | 'runs' | 'trans'>;
   /** Shows the plot that explains a warning about these dashboards. */
   readonly onWarning: (plot: string, dashboards: readonly IKnownDashboard[]) => void;
 }
@@ -43,7 +43,7 @@ export function troubleOf({ state, summary }: IKnownDashboard, trans: Translatio
 }
 
 function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Element | null {
-  const { commands, dashboards, trans } = services;
+  const { commands, dashboards, runs, trans } = services;
   const onClick = (): void => runCommand(commands, CommandIDs.showSidebar);
   const live = inFront(clustersOf(dashboards.all).filter(one => one.state === 'live'));
   const failed = live.filter(one => (one.summary?.tasks?.erred ?? 0) > 0);
@@ -71,6 +71,10 @@ function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Elem
       ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
       : ''
   ];
+  const ended = live.flatMap(({ id: dashboard }) => {
+    const run = runs.lastOf(dashboard);
+    return run ? [{ dashboard, run }] : [];
+  });
   const names = live.map(one => one.shownName).join('\n');
   return live.length === 0 ? null : (
     <GroupItem spacing={8}>
@@ -78,6 +82,16 @@ function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Elem
         <diagIcon.react tag="span" />
         <TextItem source={parts.filter(Boolean).join(' · ')} />
       </button>
+      {ended.map(({ dashboard, run }) => (
+        <button
+          key={dashboard}
+          className="jp-DaskDiag-statusButton"
+          title={`${run.name}\n${trans.__('Show this run in all open plots of its cluster')}`}
+          onClick={() => runCommand(commands, CommandIDs.showRun, { dashboard, run: run.number })}
+        >
+          <TextItem source={trans.__('cell [%1]: %2', run.count, run.line)} />
+        </button>
+      ))}
       {warnings
         .filter(([, about]) => about.length > 0)
         .map(([plot, about, label, title]) => (

@@ -19,14 +19,19 @@ test('a stretch marked in one plot is applied to all panes, and all go back to l
   await expectPictures(stream, 4);
   await expect(stream.getByRole('button', { name: 'Apply to all panes' })).toBeHidden();
 
-  const { x, y, width, height } = (await stream.locator('canvas').first().boundingBox())!;
-  await page.mouse.move(x + width * 0.3, y + height / 2);
-  await page.keyboard.down('Alt');
-  await page.mouse.down();
-  await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 5 });
-  await page.mouse.up();
-  await page.keyboard.up('Alt');
-  await stream.getByRole('button', { name: 'Apply to all panes' }).click();
+  const apply = stream.getByRole('button', { name: 'Apply to all panes' });
+  // Again where panes have just moved.
+  await expect(async () => {
+    const { x, y, width, height } = (await stream.locator('canvas').first().boundingBox())!;
+    await page.mouse.move(x + width * 0.3, y + height / 2);
+    await page.keyboard.down('Alt');
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.up('Alt');
+    await expect(apply).toBeVisible({ timeout: 5000 });
+  }).toPass();
+  await apply.click();
 
   const pill = lab.panes().locator('.jp-DaskDiag-pill');
   const words = pill.filter({ hasText: /\d s from .* · All panes/ });

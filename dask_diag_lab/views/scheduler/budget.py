@@ -41,6 +41,7 @@ STYLES: Final[Mapping[str, Style]] = {
         "memory_near", "/", "tasks wait for files, locks, the interpreter or a busy CPU"
     ),
     "failed": Style("killed", "x", "work was lost; see Exceptions"),
+    "other-runs": Style("gone", "-", "another computation had the threads"),
     "deserialize": Style("deserialize", ".", "each task carries much; scatter it once"),
     "disk": Style("disk", "|", "data is spilled; use more memory or smaller pieces"),
     "paused": Style("memory_over", "x", "workers are paused; use more memory or smaller pieces"),
@@ -108,9 +109,15 @@ class WhereTheTimeGoes(BarPlot):
                 return None
             if not history.running.count:
                 now = float(history.actions.last_stop)
-        key = (history.actions.version, history.running.version, history.activities.version, window)
+        key = (
+            self.run,
+            history.actions.version,
+            history.running.version,
+            history.activities.version,
+            window,
+        )
         if self._read is None or key != self._read_at:  # not for each part of the caption
-            self._read_at, self._read = key, facts_of(history, window, now)
+            self._read_at, self._read = key, facts_of(history, window, now, self.run)
         read = self._read
         return self._latest.of(self.period, key, lambda: budget_of(read()))
 

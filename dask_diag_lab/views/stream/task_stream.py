@@ -340,7 +340,9 @@ class TaskStream(View):
         self._bounds = start, stop, tasks if is_asked else None
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
-        if begin < end and np.isfinite([start, stop]).any():
+        if self.follows_run:
+            self.window.release()
+        elif begin < end and np.isfinite([start, stop]).any():
             self.window.hold(begin, end)
             self.window.zero = self.window.zero or begin
 

@@ -71,6 +71,22 @@ def test_a_run_whose_cluster_ends_keeps_what_is_known_by_then(client: Client) ->
     assert str(its).startswith("cut: ")
 
 
+def test_runs_are_found_by_themselves_and_know_each_other_apart(client: Client) -> None:
+    assert dask_diag_lab.runs(client) == []
+    in_background = client.map(nap, [0.3] * 8, pure=False)
+    with dask_diag_lab.run("beside") as its:
+        wait(client.map(nap, [0.1] * 4, pure=False, priority=1))
+    wait(in_background)
+    found = dask_diag_lab.runs(client)
+    assert isinstance(found, list)
+    first, second = found
+    assert (first.name, first.state, first.n_tasks) == ("nap", "done", 8)
+    assert (second.name, second.number, second.n_tasks) == ("beside", its.number, 4)
+    for one in (first, second, its):
+        assert sum(one.budget.values()) == pytest.approx(one.offered_s, rel=1e-3)
+        assert one.budget["other-runs"] > 0
+
+
 def test_names_are_escaped_in_html(client: Client) -> None:
     with dask_diag_lab.run("<b>") as its:
         client.submit(nap, 0.01).result()

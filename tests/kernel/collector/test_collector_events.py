@@ -40,16 +40,14 @@ def events_of(log: EventRecorder) -> list[tuple[float, str, dict[str, Any]]]:
 
 
 def test_what_comes_in_bursts_between_two_pulls_is_one_event() -> None:
-    log = EventRecorder(limit=4)
+    log = EventRecorder(limit=3)
     for at in (1.0, 2.0):
         log.add_failure(at, "inc", "tcp://a:1")
         log.add_move(at)
-        log.add_graph(at, "client", 2)
     log.add(3.0, "restart")
     log.add_move(4.0)
     assert events_of(log) == [
         (1.0, "steal-burst", {"count": 2, "until": 2.0}),
-        (1.0, "update-graph", {"client": "client", "graphs": 2, "tasks": 4}),
         (3.0, "restart", {}),
         (4.0, "steal-burst", {"count": 1, "until": 4.0}),
     ]

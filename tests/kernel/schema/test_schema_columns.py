@@ -70,7 +70,7 @@ def test_a_wrong_cell_is_refused_with_the_name_of_its_column(name: str, value: o
 @pytest.mark.parametrize("number", [-1, 2**32])
 def test_a_number_that_a_column_has_no_room_for_is_refused(number: int) -> None:
     with pytest.raises(WireError, match=r"running\.worker"):
-        decoded(RUNNING, [("key", number, 0, 1.0)])
+        decoded(RUNNING, [("key", number, 0, 1.0, 0)])
 
 
 @pytest.mark.parametrize(

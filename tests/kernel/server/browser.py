@@ -30,6 +30,7 @@ class Connection:
         self.socket = socket
         self.pages: dict[str, BrowserPage] = {}
         self.frames = 0
+        self.runs: list[dict[str, Any]] = []
         self._reading = asyncio.create_task(self._read())
 
     @classmethod
@@ -55,7 +56,10 @@ class Connection:
             assert isinstance(frame, bytes)
             self.frames += 1
             for message, buffers in messages_in(frame):
-                self.pages[message["id"]].take(message, buffers)
+                if message["type"] == "runs":
+                    self.runs = message["runs"]
+                else:
+                    self.pages[message["id"]].take(message, buffers)
         self.socket.close()
 
 

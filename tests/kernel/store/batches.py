@@ -10,6 +10,7 @@ import numpy as np
 from dask_diag_lab.schema import (
     ACTIONS,
     EVENTS,
+    GRAPHS,
     GROUPS,
     NTHREADS,
     PREFIXES,
@@ -153,6 +154,7 @@ class BatchMaker:
             "report_delay": 0.001,
             "ready": 0.03,
             "assigned": 0.002,
+            "graph": 0,
         }
         assert columns.keys() <= row.keys(), columns
         self._rows.append(row | columns)
@@ -164,11 +166,13 @@ class BatchMaker:
         workers: Iterable[Mapping[str, Any]] | None = None,
         removed_workers: Sequence[str] = (),
         running: Iterable[tuple[str, str, str, float]] | None = None,
+        graphs: Sequence[tuple[int, float, str, int]] = (),
         actions_dropped: int = 0,
         **more: Any,
     ) -> Batch:
         """Return what was recorded since; ``running``: key, worker, prefix, start after `T0`.
 
+        ``graphs``: number, arrival after `T0`, client and tasks.
         ``more`` is what `tables_of` takes, or fields of `Batch`.
         """
         rows = None if workers is None else list(workers)
@@ -178,8 +182,13 @@ class BatchMaker:
         given = {**more, "workers": rows, "removed_workers": removed_workers}
         tables, more = tables_of(given)
         if running is not None:
-            runs = [(k, self.string(w), self.string(p), T0 + start) for k, w, p, start in running]
+            runs = [
+                (k, self.string(w), self.string(p), T0 + start, 0) for k, w, p, start in running
+            ]
             tables["running"] = change(RUNNING, runs)
+        if graphs:
+            rows_ = [(n, T0 + at, T0 + at, client, 1, tasks) for n, at, client, tasks in graphs]
+            tables["graphs"] = change(GRAPHS, rows_)
         if self._rows or actions_dropped:
             tables["actions"] = Change(columns_of(ACTIONS, self._rows), actions_dropped)
         self._actions_sent += len(self._rows) + actions_dropped

@@ -38,6 +38,7 @@ class Seen:
         self.node_states: dict[int, int] = {}
         self.running: list[tuple[str, str, str, float]] = []
         self.events: list[tuple[float, str, Mapping[str, Any]]] = []
+        self.graphs: list[tuple[Any, ...]] = []
         self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
         self.dropped = 0
         self.epoch = ""
@@ -63,6 +64,7 @@ class Seen:
         self.keys.update(enumerate(batch.keys, batch.keys_from))
         self.dropped += batch.tables["actions"].dropped
         self.events += batch.rows("events")
+        self.graphs += batch.rows("graphs")
         for name in batch.tables.keys() & self.extras.keys():
             self.extras[name].apply(batch.tables[name], batch.time)
         self._actions(batch)
@@ -91,7 +93,7 @@ class Seen:
         if "running" in batch.tables:
             self.running = [
                 (key, self.strings[worker], self.strings[prefix], start)
-                for key, worker, prefix, start in batch.rows("running")
+                for key, worker, prefix, start, _ in batch.rows("running")
             ]
 
     def _graph(self, batch: Batch) -> None:

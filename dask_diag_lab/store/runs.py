@@ -1,0 +1,287 @@
+"""Runs: what each piece of the user's code made the cluster do.
+
+The piece is a block of `dask_diag_lab.run`, else an executed cell of a notebook; of graphs that
+neither is known of, a burst: graphs of one client with less than `BURST_GAP_S` without an
+unfinished task between them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from math import inf, isfinite
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store.arrays import Bools, Columns, GrowingArray, Ints
+from dask_diag_lab.store.busy import BURST_GAP_S
+from dask_diag_lab.store.strings import StringTable
+
+MAX_RUNS: Final = 100
+MAX_PIECES: Final = 100
+MAX_MISSED: Final = 10_000_000
+"""Graphs that the log may have lost between two batches."""
+TRAVEL_S: Final = 0.1
+"""A graph may come so long after the cell that sent it has ended. A block of `dask_diag_lab.run`
+does not end before it has asked the scheduler."""
+SETTLED_S: Final = 0.5
+"""Where the cluster has had nothing to do for so long, a run will get no further."""
+FROM_WORKERS: Final = "Client-worker"
+"""`distributed` begins so the ids of the clients that tasks make."""
+MAX_NAME: Final = 80
+_CALLS: Final = re.compile(r"\b(?:compute|persist|submit|map)\s*\(")
+
+_READ: Final = ("kind", "outcome", "prefix", "start", "stop", "graph")
+State = Literal["running", "done", "failed", "cancelled"]
+
+
+@dataclass(slots=True)
+class Piece:
+    """A piece of the user's code.
+
+    Attributes
+    ----------
+    id : str
+        Of this execution.
+    name : str
+        What people see; '' for the largest prefix of what it runs.
+    cell : str
+        Id of the notebook's cell; '' where it is none.
+    count : int
+        Number of the execution, as in ``In [12]``; 0 where there is none.
+    start, stop : float
+        Seconds since the epoch by the scheduler's clock; infinite while it runs.
+    """
+
+    id: str
+    name: str = ""
+    cell: str = ""
+    count: int = 0
+    start: float = 0.0
+    stop: float = inf
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """One run.
+
+    Attributes
+    ----------
+    number : int
+        From 1 on.
+    client : str
+        Id of the client that sent its first graph.
+    code : Piece
+        Of a burst one that ends where it begins.
+    start : float
+        When its first graph came.
+    last : float
+        When its last graph came, or its last task ended.
+    n_submitted, n_done, n_erred, n_attempts : int
+        Tasks that were to be computed, those that ended well, those that failed, and attempts
+        that failed and were tried again, or died with their worker.
+    is_settled : bool
+        Whether what has not ended by now will not.
+    """
+
+    number: int
+    client: str
+    code: Piece
+    start: float
+    last: float
+    n_submitted: int = 0
+    n_done: int = 0
+    n_erred: int = 0
+    n_attempts: int = 0
+    is_settled: bool = False
+    seconds: dict[int, float] = field(default_factory=dict)  # by string id of the prefix
+
+    def name(self, strings: StringTable) -> str:
+        """Return what people call it: as its code, else as what took most of its time."""
+        largest = max(self.seconds, key=lambda prefix: self.seconds[prefix], default=0)
+        return self.code.name or strings[largest] or f"Run {self.number}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its code, and all of its tasks, have ended."""
+        has_all = self.n_done + self.n_erred >= self.n_submitted
+        return isfinite(self.code.stop) and (has_all or self.is_settled)
+
+    @property
+    def stop(self) -> float:
+        """When it was over; infinite while it is not."""
+        return max(self.last, self.code.stop) if self.is_over else inf
+
+    @property
+    def state(self) -> State:
+        """How it is, or how it ended."""
+        if not self.is_over:
+            return "running"
+        if self.n_erred:
+            return "failed"
+        return "done" if self.n_done >= self.n_submitted else "cancelled"
+
+
+class RunTable:
+    """The last runs of one scheduler, oldest first.
+
+    Attributes
+    ----------
+    version : int
+        Moves with every change.
+    clients : set of str
+        Ids of the clients whose code is told of by `note_code`.
+    """
+
+    SAVED = ("clients", "_records", "_pieces", "_run_of", "_n_runs")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.clients: set[str] = set()
+        self._records: list[RunRecord] = []
+        self._pieces: list[Piece] = []
+        self._run_of: GrowingArray[np.int32] = GrowingArray(np.int32)  # by number of the graph
+        self._run_of.extend([0])
+        self._n_runs = 0
+        self._early: list[Columns] = []
+
+    def __iter__(self) -> Iterator[RunRecord]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def of_number(self, number: int) -> RunRecord | None:
+        """Return a run; None where there is none, or it is kept no more."""
+        return next((one for one in self._records if one.number == number), None)
+
+    def of_code(self, id_: str) -> RunRecord | None:
+        """Return the run of a piece of code; None where it had the cluster do nothing."""
+        return self._newest(lambda one: one.code.id == id_)
+
+    @property
+    def n_graphs(self) -> int:
+        """The highest number of a graph."""
+        return len(self._run_of) - 1
+
+    def is_other_than(self, number: int) -> Callable[[Ints], Bools]:
+        """Return what tells, in any thread, which graphs by number are of another run than this.
+
+        Number 0 is that of no run: none is of another one then.
+        """
+        run_of = self._run_of.values.copy()
+
+        def is_other(graphs: Ints) -> Bools:
+            run = run_of[np.where(graphs < len(run_of), graphs, 0)]
+            other: Bools = (run != 0) & (run != (number or run))
+            return other
+
+        return is_other
+
+    # --- code
+
+    def note_code(self, piece: Piece) -> None:
+        """Note that a piece of code of one of `clients` runs, or has ended."""
+        known = next((one for one in self._pieces if one.id == piece.id), None)
+        if known is None:
+            self._pieces = [*self._pieces[-MAX_PIECES:], replace(piece)]
+        elif known.stop != piece.stop:
+            known.stop = piece.stop
+            self.version += 1
+
+    def _code_of(self, client: str, time: float) -> Piece | None:
+        """Return the piece of code that sent a graph: the innermost."""
+        if client not in self.clients:
+            return None
+        begun = [piece for piece in self._pieces if piece.start <= time]
+        runs = [piece for piece in begun if time <= piece.stop]
+        ended = [piece for piece in begun if piece.count and time <= piece.stop + TRAVEL_S]
+        return max(runs or ended, key=lambda piece: piece.start, default=None)
+
+    # --- what a batch brings
+
+    def submitted(self, graphs: Mapping[str, Any], n_before: int) -> None:
+        """Take over rows of `schema.GRAPHS`, whose number 0 is that of graph ``n_before`` here."""
+        names = ("number", "time", "until", "client", "tasks")
+        for wired, *facts in zip(*(graphs[name].tolist() for name in names), strict=True):
+            number = n_before + wired
+            if number > self.n_graphs + MAX_MISSED:
+                raise ValueError(f"graph {wired} comes after graph {self.n_graphs - n_before}")
+            if number > self.n_graphs:  # else of a batch that failed in the middle
+                self._run_of.extend_to(number + 1)
+                self._run_of.values[number] = self._place(*facts).number
+        self.version += bool(len(graphs["number"]))
+        early, self._early = self._early, []
+        for rows in early:
+            self.took(rows)
+
+    def _place(self, time: float, until: float, client: str, n_tasks: int) -> RunRecord:
+        """Return the run that a graph is of, with it."""
+        code, record = self._code_of(client, time), None
+        if code is not None:
+            record = self.of_code(code.id)
+        elif client.startswith(FROM_WORKERS):
+            record = self._newest(lambda one: not one.is_over)
+        else:
+            record = self._newest(lambda one: one.client == client and not one.code.id)
+            if record and record.is_over and time - record.last > BURST_GAP_S:
+                record = None
+        if record is None:
+            self._n_runs += 1
+            code = code or Piece("", start=time, stop=time)
+            record = RunRecord(self._n_runs, client, code, time, until)
+            self._records = [*self._records[1 - MAX_RUNS :], record]
+        record.last = max(record.last, until)
+        record.n_submitted += n_tasks
+        record.is_settled = False
+        return record
+
+    def _newest(self, fits: Callable[[RunRecord], bool]) -> RunRecord | None:
+        return next((one for one in reversed(self._records) if fits(one)), None)
+
+    def took(self, rows: Columns) -> None:
+        """Take over actions, in the history's numbers.
+
+        Tasks that came with no graph that is known, such as those computed again, are the newest
+        run's. Those of graphs that are yet to be told of wait for them.
+        """
+        is_early = rows["graph"] > self.n_graphs
+        if is_early.any():
+            self._early = [*self._early[-1:], {n: rows[n][is_early] for n in _READ}]
+        is_task = (rows["kind"] == Kind.COMPUTE) & ~is_early
+        if not (self._records and is_task.any()):
+            return
+        outcome, prefix, stop = (rows[name][is_task] for name in ("outcome", "prefix", "stop"))
+        took_s = stop - rows["start"][is_task]
+        run = self._run_of.values[rows["graph"][is_task]]
+        run = np.where(run == 0, self._records[-1].number, run)
+        for record in self._records:
+            its = run == record.number
+            if its.any():
+                record.n_done += int(np.sum(outcome[its] == Outcome.OK))
+                record.n_erred += int(np.sum(outcome[its] == Outcome.ERRED))
+                tried = (Outcome.RETRIED, Outcome.KILLED)
+                record.n_attempts += int(np.sum(np.isin(outcome[its], tried)))
+                record.last = max(record.last, float(stop[its].max()))
+                sums = np.bincount(prefix[its], took_s[its])
+                for one in np.flatnonzero(sums).tolist():
+                    record.seconds[one] = record.seconds.get(one, 0.0) + float(sums[one])
+        self.version += 1
+
+    def settle(self, now: float, *, is_idle: bool) -> None:
+        """Note whether the cluster has nothing to do."""
+        for record in self._records:
+            if is_idle and not record.is_settled and now - record.last > SETTLED_S:
+                record.is_settled = True
+                self.version += 1
+
+
+def name_of_code(code: str) -> str:
+    """Return what a piece of code is called: its first line that has the cluster compute."""
+    for line in code.splitlines():
+        if _CALLS.search(line) and not line.lstrip().startswith("#"):
+            return line.strip()[:MAX_NAME]
+    return ""

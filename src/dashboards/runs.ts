@@ -1,0 +1,91 @@
+/** The last runs of the clusters that somebody looks at, and which one the plots of each show. */
+
+import { Signal, type ISignal } from '@lumino/signaling';
+
+import type { IRun } from '../protocol/dashboard';
+import type { Server } from '../transport/server';
+import type { PlotStream } from '../transport/stream';
+import type { IDashboards, IKnownDashboard } from './dashboards';
+
+/** A run that is shorter has no line in the status bar (s). */
+const BRIEF_S = 2;
+
+export class RunsModel {
+  constructor(
+    private readonly _dashboards: IDashboards,
+    private readonly _server: Pick<Server, 'relayed'>
+  ) {
+    _dashboards.changed.connect(this._follow, this);
+  }
+
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
+
+  /** The last runs of a dashboard, the newest first; none before somebody has looked. */
+  of(dashboard: string): readonly IRun[] {
+    return this._runs.get(dashboard) ?? [];
+  }
+
+  /** The newest run of a cell that kept the cluster busy for some seconds and is over. */
+  lastOf(dashboard: string): IRun | undefined {
+    const last = this.of(dashboard).find(one => one.is_own && one.cell !== '');
+    return (last?.stop ?? 0) - (last?.start ?? 0) > BRIEF_S ? last : undefined;
+  }
+
+  /** The number of the run that all plots of a dashboard show, if they do. */
+  selected(dashboard: string): number | undefined {
+    const selection = this._streams.get(dashboard)?.selection;
+    return selection && 'run' in selection ? selection.run : undefined;
+  }
+
+  /** Have all plots of a dashboard show a run, or what goes on. */
+  select(dashboard: string, run: number | null): void {
+    this._server.relayed(dashboard).stream.select(run === null ? null : { run });
+  }
+
+  /** Follow the runs of some dashboards for one who looks: closely, or a line in a corner. */
+  watch(watcher: string, dashboards: readonly string[], how: 'closely' | 'slowly'): void {
+    this._watchers.set(watcher, { dashboards, how });
+    this._follow();
+  }
+
+  private _follow(): void {
+    const wanted = new Map<string, 'closely' | 'slowly'>();
+    for (const { dashboards, how } of this._watchers.values()) {
+      dashboards
+        .filter(id => hasRuns(this._dashboards.get(id)))
+        .forEach(id => wanted.get(id) === 'closely' || wanted.set(id, how));
+    }
+    for (const [id, stream] of this._streams) {
+      if (!wanted.has(id) || stream !== this._server.relayed(id).stream) {
+        stream.followRuns(null);
+        stream.onRuns = () => undefined;
+        this._streams.delete(id);
+      }
+    }
+    for (const [id, how] of wanted) {
+      const { stream } = this._server.relayed(id);
+      this._streams.set(id, stream);
+      stream.onRuns = runs => {
+        this._runs.set(id, runs);
+        this._changed.emit();
+      };
+      stream.followRuns(how);
+    }
+  }
+
+  private readonly _runs = new Map<string, readonly IRun[]>();
+  private readonly _streams = new Map<string, PlotStream>();
+  private readonly _watchers = new Map<
+    string,
+    { readonly dashboards: readonly string[]; readonly how: 'closely' | 'slowly' }
+  >();
+  private readonly _changed = new Signal<this, void>(this);
+}
+
+/** Whether a dashboard tells of runs: one of ours that is there, or whose history is. */
+function hasRuns(dashboard: IKnownDashboard | undefined): boolean {
+  const { kind, state, closed_at: closed } = dashboard ?? {};
+  return kind === 'diagnostics' && (state === 'live' || closed !== undefined);
+}

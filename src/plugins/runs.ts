@@ -1,0 +1,111 @@
+/** The plugin of runs: one that all plots show, and the way from a run to its cell. */
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { codeIcon } from '@jupyterlab/ui-components';
+
+import type { IKnownDashboard } from '../dashboards/dashboards';
+import type { IRun } from '../protocol/dashboard';
+import { CommandIDs, PluginIDs } from '../tokens';
+import { diagIcon } from '../widgets/icons';
+import { runLabel } from '../widgets/runs';
+import { describedBy, isPointed, type Args } from './args';
+import { askDashboard, dashboardArg, IShared, type IContext } from './context';
+import { notify, pick } from './dialogs';
+import { IPanes } from './panemanager';
+
+/** What is opened where no plot is that could show a run. */
+const FIRST_PLOT = 'budget';
+
+/** How long a cell is marked that was asked for (ms). */
+const FLASH_MS = 1500;
+
+export const runsPlugin: JupyterFrontEndPlugin<void> = {
+  id: PluginIDs.runs,
+  description: 'Shows what a piece of code made a Dask cluster do, in all plots of it.',
+  autoStart: true,
+  requires: [IShared],
+  optional: [IPanes],
+  activate: (_: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void =>
+    addRunCommands({ ...shared, panes })
+};
+
+function addRunCommands(context: IContext): void {
+  const { app, panes } = context;
+  const { runs, trans } = context.services;
+  app.commands.addCommand(CommandIDs.showRun, {
+    label: args => (isPointed(args) ? trans.__('Show in all plots') : trans.__('Show a run…')),
+    caption: trans.__('Show what one piece of code did, in all open plots of its cluster'),
+    icon: diagIcon,
+    describedBy: describedBy('dashboard', 'run', 'isPointed'),
+    execute: async args => {
+      const [dashboard, run] = (await askRun(context, args)) ?? [];
+      if (dashboard && run) {
+        const binding = panes?.bindingTo(dashboard.id);
+        if (binding && panes && panes.of(binding).length === 0) {
+          panes.open(FIRST_PLOT, binding, { isActivated: false });
+        }
+        runs.select(dashboard.id, run.number);
+      }
+    }
+  });
+  app.commands.addCommand(CommandIDs.showRunCell, {
+    label: args =>
+      isPointed(args) ? trans.__('Show its cell') : trans.__('Show the cell of a run…'),
+    icon: codeIcon,
+    describedBy: describedBy('dashboard', 'run', 'isPointed'),
+    execute: async args => {
+      const [dashboard, run] = (await askRun(context, args)) ?? [];
+      if (dashboard && run && !(await showCell(context, dashboard, run))) {
+        notify(trans.__('The cell of “%1” is not in a notebook that is open here.', run.name));
+      }
+    }
+  });
+}
+
+/** Return the run that is meant; let the user pick one where it is not said. */
+async function askRun(
+  context: IContext,
+  args: Args
+): Promise<readonly [IKnownDashboard, IRun] | undefined> {
+  const { runs, trans } = context.services;
+  const dashboard = await askDashboard(context, dashboardArg(context, args));
+  if (dashboard === undefined) {
+    return undefined;
+  }
+  const pointed = isPointed(args)
+    ? context.app.contextMenuHitTest(({ dataset }) => dataset['run'] !== undefined)
+    : undefined;
+  const number = args['run'] ?? pointed?.dataset['run'];
+  const all = runs.of(dashboard.id);
+  if (number === undefined && all.length === 0) {
+    notify(trans.__('Nothing has been computed yet.'));
+    return undefined;
+  }
+  const run =
+    number === undefined
+      ? await pick(trans.__('Which run?'), all, one => `${one.number}: ${runLabel(one, trans)}`)
+      : all.find(one => one.number === Number(number));
+  return run && [dashboard, run];
+}
+
+/** Bring the cell of a run into view, and mark it for a moment. */
+async function showCell(
+  { app, notebooks }: IContext,
+  { kernel_id: kernel }: IKnownDashboard,
+  run: IRun
+): Promise<boolean> {
+  const panel = notebooks?.find(
+    one => kernel !== null && one.sessionContext.session?.kernel?.id === kernel
+  );
+  const index = panel?.content.widgets.findIndex(one => one.model.id === run.cell) ?? -1;
+  const cell = panel?.content.widgets[index];
+  if (!panel || !cell) {
+    return false;
+  }
+  app.shell.activateById(panel.id);
+  panel.content.activeCellIndex = index;
+  await panel.content.scrollToItem(index, 'smart');
+  cell.addClass('jp-DaskDiag-flash');
+  setTimeout(() => cell.removeClass('jp-DaskDiag-flash'), FLASH_MS);
+  return true;
+}

@@ -1,0 +1,79 @@
+"""Each task is known to be of the graph that it came with."""
+
+from __future__ import annotations
+
+import time
+
+from dask.delayed import delayed
+
+from dask_diag_lab.collector.events import SubmittedGraphs
+from tests.kernel.serving import until
+from tests.kernel.transport.live_cluster import cluster, feeding
+
+
+def inc(x: int) -> int:
+    return x + 1
+
+
+def fail(x: int) -> int:
+    raise ValueError(x)
+
+
+async def test_tasks_have_the_number_of_their_graph_also_those_that_failed_or_run_again() -> None:
+    async with cluster(2) as (s, (a, _), c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.batches)
+        x = c.submit(inc, 1, key="x", workers=[a.address])
+        await x
+        good, bad = c.compute([delayed(inc)(delayed(inc)(5)), delayed(fail)(1)])
+        assert (await good, type(await bad.exception())) == (7, ValueError)
+        await c.submit(inc, x, key="y")
+        (of_x,) = await until(lambda: seen.of("x"))
+        (of_y,) = [row for row in await until(lambda: seen.of("y")) if row["kind"] == 0]
+        of_both = {
+            row["graph"] for key in set(seen.keys.values()) - {"x", "y"} for row in seen.of(key)
+        }
+        assert of_both == {of_x["graph"] + 1}
+        assert of_y["graph"] == of_x["graph"] + 2
+        graphs = {number: (client, tasks) for number, _, _, client, _, tasks in seen.graphs}
+        assert graphs[of_x["graph"]] == (c.id, 1)
+        assert graphs[of_x["graph"] + 1] == (c.id, 3)
+
+
+async def test_a_task_that_is_tried_again_stays_with_its_graph() -> None:
+    async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.batches)
+        assert await c.submit(fail, 1, key="bad", retries=2).exception()
+        rows = await until(lambda: len(seen.of("bad")) == 3 and seen.of("bad"))
+        assert {row["graph"] for row in rows} == {1}
+
+
+async def test_graphs_of_before_the_collector_are_told_with_what_is_left_of_them() -> None:
+    async with cluster(1) as (s, _, c):
+        await c.submit(inc, 1)
+        pending = c.map(time.sleep, [5] * 3, pure=False)
+        await until(lambda: len(s.tasks) == 3)
+        async with feeding(s.address) as (_, seen):
+            await until(lambda: seen.graphs)
+            assert [(client, tasks) for *_, client, _, tasks in seen.graphs] == [
+                (c.id, 0),
+                (c.id, 3),
+            ]
+        await c.cancel(pending)
+
+
+def test_graphs_of_one_client_in_one_go_are_one_row_until_it_is_sent() -> None:
+    log = SubmittedGraphs()
+    for at, client in ((1.0, "a"), (1.001, "a"), (1.002, "b"), (2.0, "b")):
+        log.add(at, client)
+        log.add_task()
+    sent, cursor = log.since(0)
+    assert sent is not None
+    assert [row[:4] for row in sent["rows"]] == [
+        [1, 1.0, 1.001, "a"],
+        [2, 1.002, 1.002, "b"],
+        [3, 2.0, 2.0, "b"],
+    ]
+    log.add(2.001, "b")
+    sent, _ = log.since(cursor)
+    assert sent is not None
+    assert [row[0] for row in sent["rows"]] == [4]
