@@ -36,6 +36,7 @@ class CellWatch:
     def __init__(self, shell: InteractiveShell, on_change: Callable[[Piece], None]) -> None:
         self._shell, self._on_change = shell, on_change
         self.running: Piece | None = None
+        self._ahead = 0  # some versions of IPython count a cell before it runs, others after
         kernel = announce.own_kernel()
         parent: dict[str, Any] = kernel.get_parent("shell") if kernel else {}
         code = parent.get("content", {}).get("code", "")
@@ -48,12 +49,15 @@ class CellWatch:
             self._begin(info.raw_cell, getattr(info, "cell_id", None))
 
     def _begin(self, code: str, cell: str | None) -> None:
-        count, now = int(self._shell.execution_count), time.time()
+        count, now = int(self._shell.execution_count) - self._ahead, time.time()
         self.running = Piece(secrets.token_hex(8), name_of_code(code), cell or "", count, start=now)
         self._on_change(self.running)
 
-    def _ended(self, _result: object) -> None:
+    def _ended(self, result: Any) -> None:  # IPython's ExecutionResult
         ended, self.running = self.running, None
         if ended is not None:
+            if (count := result.execution_count) is not None:
+                self._ahead += ended.count - count
+                ended.count = count
             ended.stop = time.time()
             self._on_change(ended)

@@ -189,7 +189,7 @@ class RunTable:
         if known is None:
             self._pieces = [*self._pieces[-MAX_PIECES:], replace(piece)]
         elif known.stop != piece.stop:
-            known.stop = piece.stop
+            known.stop, known.count = piece.stop, piece.count
             self.version += 1
 
     def _code_of(self, client: str, time: float) -> Piece | None:

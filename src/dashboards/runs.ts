@@ -29,8 +29,8 @@ export class RunsModel {
 
   /** The newest run of a cell that kept the cluster busy for some seconds and is over. */
   lastOf(dashboard: string): IRun | undefined {
-    const last = this.of(dashboard).find(one => one.is_own && one.cell !== '');
-    return (last?.stop ?? 0) - (last?.start ?? 0) > BRIEF_S ? last : undefined;
+    const isLong = ({ start, stop }: IRun): boolean => (stop ?? start) - start > BRIEF_S;
+    return this.of(dashboard).find(one => one.is_own && one.cell !== '' && isLong(one));
   }
 
   /** The number of the run that all plots of a dashboard show, if they do. */

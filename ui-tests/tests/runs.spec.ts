@@ -46,8 +46,8 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(cell).toContainText('load');
   await expect(cell).toBeInViewport();
 
-  await sidebar.getByRole('button', { name: 'Live' }).click();
-  await expect(pills).toHaveCount(0);
+  await sidebar.locator('.jp-DaskDiag-runs').getByRole('button', { name: 'Live' }).click();
+  await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
   await line.click();
   await expect(pills.filter({ hasText: 'client.map(load' })).toHaveCount(2);
 });
