@@ -157,8 +157,11 @@ export class PlotStream {
   private _drop(id: string): void {
     if (this._plots.delete(id)) {
       this._send({ type: 'close', id });
-      if (this._plots.size === 0 && this.selection !== null && this._connection !== undefined) {
-        this.select(null);
+      if (this._plots.size === 0 && this._connection !== undefined) {
+        if (this._follows !== null && this.selection !== null) {
+          this.select(null);
+        }
+        this.selection = null;
       }
       this._closeUnused();
     }

@@ -97,7 +97,7 @@ def test_ask_now_of_a_running_task_leads_to_its_call_stack() -> None:
 
 def runs(page: Shown, clock: Clock, *starts: float) -> None:
     """Have heartbeats report that the task of a page runs since then, and the page hear of it."""
-    rows = [(HTML, 1, 2, start) for start in starts]
+    rows = [(HTML, 1, 2, start, 0) for start in starts]
     live = page.cluster.live
     live.apply(batch(time=clock.now, running=rows, strings_from=1, strings=[W2, "<b>"]))
     page.settle()
