@@ -3,6 +3,7 @@
 #   make test [SUITES="…"]      the tests: kernel, cluster, proxy, reach, jest, packaging, ui (and: oldest)
 #   make lint                   ruff, mypy, eslint, prettier, tsc
 #   make bench [BENCH="…"]      measurements beside Dask's own dashboard
+#   make insight                whether findings are right: slow computations whose cause is known
 #   make compat                 the oldest and newest versions of what it needs, into docs/compatibility.md
 #   make soak [SOAK_MINUTES=30] whether anything grows while clusters and viewers come and go
 #   make pictures | clean       the pictures of the documents; remove what was built
@@ -26,10 +27,10 @@ playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/.venv/bin/python"
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint bench compat soak pictures clean python
+.PHONY: help demo test lint bench insight compat soak pictures clean python
 
 help:
-	@sed -n '2,8s/^# //p' Makefile
+	@sed -n '2,9s/^# //p' Makefile
 
 # Jupyter's own folders are of this run alone; changes to the notebook stay where it was copied.
 demo: .venv/.demo
@@ -96,6 +97,9 @@ lint-ui: ui-tests/node_modules/.yarn-state.yml
 bench: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python -m benchmarks $(or $(BENCH),--write docs/benchmarks.md)
 
+insight: .venv/.dev
+	.venv/bin/python -m tests.pathologies $(or $(INSIGHT),--write docs/benchmarks.md)
+
 compat: ui-tests/node_modules/.yarn-state.yml
 	$(with_chromium) .venv/bin/python scripts/compatibility.py --write docs/compatibility.md
 
@@ -107,6 +111,7 @@ pictures: ui-tests/node_modules/.yarn-state.yml
 	PYTHONWARNINGS="ignore:Port 8787 is already in use"; export PYTHONWARNINGS; $(playwright) pictures
 	.venv/bin/python scripts/gallery.py
 	.venv/bin/python scripts/api.py
+	.venv/bin/python scripts/findings.py
 
 clean:
 	rm -rf .make build dist lib node_modules ui-tests/node_modules dask_diag_lab/labextension dask_diag_lab/dist dask_diag_lab/server/static *.egg-info

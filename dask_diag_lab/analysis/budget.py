@@ -68,9 +68,9 @@ class Facts(NamedTuple):
     workers : dict of str to ndarray
         ``threads``, ``joined`` and ``left`` of each worker.
     actions : dict of str to ndarray
-        ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``start``, ``stop``,
-        and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN: not known);
-        ``is_other``: of another run than the one that the window is of.
+        ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``task``, ``nbytes``,
+        ``start``, ``stop``, and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN:
+        not known); ``is_other``: of another run than the one that the window is of.
     pauses : dict of str to ndarray
         ``worker``, ``start`` and ``stop`` of each stretch in which a worker was paused.
     gaps : ndarray of float64, shape (n, 2)
@@ -148,7 +148,7 @@ def budget_of(facts: Facts) -> Budget:
         nonlocal free
         used = np.minimum(wanted, free)
         free = free - used
-        seconds[category] = float(used @ lasts_s)
+        seconds[category] = _sum(used, lasts_s)
 
     for name in _HELD:
         take(name, n_of[name])
@@ -165,10 +165,15 @@ def budget_of(facts: Facts) -> Budget:
     seconds["computing"] -= seconds["waiting-in-tasks"]
     return Budget(
         window,
-        float(threads @ lasts_s),
+        _sum(threads, lasts_s),
         {name: seconds[name] for name in CATEGORIES if seconds[name] > 0},
         by_prefix,
     )
+
+
+def _sum(number: Counts, lasts_s: Floats) -> float:
+    """Return the thread seconds of so many threads; threads of BLAS would wait for each other."""
+    return float((number * lasts_s).sum())
 
 
 def _stretches(facts: Facts) -> Iterator[_Stretches]:
@@ -263,8 +268,8 @@ def _of_all(facts: Facts, time: Floats, free: Ints, excess: Ints) -> dict[str, f
     for category, number in wanted.items():
         used = np.minimum(number, rest)
         rest = rest - used
-        found[category] = float(used @ lasts_s)
-    return {**found, "client": float(rest @ lasts_s)}
+        found[category] = _sum(used, lasts_s)
+    return {**found, "client": _sum(rest, lasts_s)}
 
 
 def _by_prefix(facts: Facts, seconds: Mapping[str, float]) -> dict[str, dict[int, float]]:

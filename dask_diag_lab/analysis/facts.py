@@ -23,7 +23,7 @@ WAITING: Final = (
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
-    *("ready", "assigned", "report_delay", "graph"),
+    *("ready", "assigned", "report_delay", "nbytes", "task", "graph"),
 )
 
 
@@ -93,6 +93,7 @@ def _running(history: History, now: float) -> Columns:
         "start": running["start"][is_there],
         "stop": np.full(n, now),
         **{name: np.full(n, np.nan) for name in ("ready", "assigned", "report_delay")},
+        **{name: np.full(n, -1) for name in ("nbytes", "task")},
     }
 
 

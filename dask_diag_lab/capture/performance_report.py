@@ -120,7 +120,7 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
             **facts,
         )
         system = Panel("Logs and Settings", render("system.html", **facts))
-        panels = [Panel("Summary", summary), *live, system]
+        panels = [*live[:2], Panel("Summary", summary), *live[2:], system]
         return saved_page("Dask Performance Report", fmt.clock(self._start_s), panels, self._mode)
 
 
@@ -130,11 +130,12 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
 
     period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
     return [
+        PlotRequest("budget", period),
+        PlotRequest("findings", period),
         PlotRequest("task-stream", period),
         PlotRequest("progress", period),
         PlotRequest("workers-memory-timeseries", period, "Memory"),
         PlotRequest("workers-cpu-timeseries", period, "CPU"),
-        PlotRequest("budget", period),
         PlotRequest("profile", period),
         PlotRequest("profile-server", {"source": "worker-loops", **period}, "Worker Loops"),
         PlotRequest("profile-server", {"source": "scheduler-loop", **period}, "Scheduler Loop"),

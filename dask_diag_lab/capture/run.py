@@ -1,4 +1,4 @@
-"""``run``: what became of the threads' time while a block was active."""
+"""``run``: what became of the threads' time while a block was active, and what to change."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from dask_diag_lab.analysis.budget import CATEGORIES, Facts, budget_of
-from dask_diag_lab.analysis.facts import facts_of
+from dask_diag_lab.analysis.budget import CATEGORIES, Facts
+from dask_diag_lab.analysis.case import Case, case_of
+from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
+from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
@@ -120,6 +122,10 @@ class Run(CaptureBlock):
         those of the plot *Where the Time Goes*; those of 0 s are left out.
     prefixes : dict of str to (dict of str to float)
         Of the categories that belong to tasks: the seconds of each prefix, most first.
+    findings : list of Finding
+        Why it took so long and what to change, at most five, most saving first.
+    verdict : str
+        The first of them in one line, or that there are none.
 
     Raises
     ------
@@ -140,6 +146,9 @@ class Run(CaptureBlock):
         self.n_tasks = self.n_failed = 0
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
+        self.findings: list[Finding] = []
+        self.verdict = ""
+        self._case: Case | None = None
         self._client = client
 
     def __str__(self) -> str:
@@ -150,7 +159,8 @@ class Run(CaptureBlock):
             f"  {CATEGORIES[of].label:<16}  {self._most(of)}".rstrip()
             for of, seconds in self.budget.items()
         ]
-        return "\n".join([self._headline, *rows])
+        found = [f"{self._saving(one):>7}  {one.text}: {one.advice}" for one in self.findings]
+        return "\n".join([self._headline, *rows, "", *(found or [self.verdict])])
 
     def _repr_html_(self) -> str:
         if not self.stop:
@@ -160,7 +170,49 @@ class Run(CaptureBlock):
             f"<td>{CATEGORIES[of].label}</td><td>{escape(self._most(of))}</td></tr>"
             for of, seconds in self.budget.items()
         )
-        return f"<strong>{escape(self._headline)}</strong><table>{rows}</table>"
+        found = "".join(
+            f"<tr><td>{self._saving(one)}</td><td>{escape(one.text)}</td>"
+            f"<td>{escape(one.advice)}</td></tr>"
+            for one in self.findings
+        )
+        found = f"<table>{found}</table>" if found else f"<p>{escape(self.verdict)}</p>"
+        return f"<strong>{escape(self._headline)}</strong><table>{rows}</table>{found}"
+
+    def critical_path(self) -> CriticalPath:
+        """Return what the end of the run waited for, and what more workers would bring.
+
+        Raises
+        ------
+        RuntimeError
+            The block has not ended.
+        """
+        return critical_path(self._known)
+
+    def what_if(self, threads: int | None = None, transfer: float = 1.0) -> Estimate:
+        """Return how long it would have taken with other threads or faster transfers.
+
+        Parameters
+        ----------
+        threads : int, optional
+            Default: as many as there were.
+        transfer : float
+            So many times what moving data took; 0 for none.
+
+        Raises
+        ------
+        RuntimeError
+            The block has not ended.
+        """
+        return what_if(self._known, threads, transfer)
+
+    @property
+    def _known(self) -> Case:
+        if self._case is None:
+            raise RuntimeError(f"{self.name or 'The run'} is not over yet: ask after its block.")
+        return self._case
+
+    def _saving(self, one: Finding) -> str:
+        return fmt.duration(one.saved_s) if np.isfinite(one.saved_s) else ""
 
     @property
     def _headline(self) -> str:
@@ -196,7 +248,7 @@ class Run(CaptureBlock):
     def _finish(self) -> None:
         stop_s = inf
         try:
-            stop_s = self._ask(lambda live: live.time, is_fresh=True)
+            stop_s = self._ask(_end_of, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
             self._problem = error_text(error)
         self._code.stop = time.time()
@@ -211,22 +263,22 @@ class Run(CaptureBlock):
     def _take(self, find: Callable[[RunTable], RunRecord | None], window: Window = ALL) -> None:
         """Take what is known of a run, in all of its time or in a window."""
 
-        def read(live: LiveSession) -> tuple[Callable[[], Facts], StringTable]:
+        def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
             history, now, within = live.history, live.time, window
             if (record := find(history.runs)) is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 self.name = self.name or record.name(history.strings)
                 within = Window(record.start, record.stop) if window == ALL else window
-            return facts_of(history, within, now, self.number), history.strings
+            return case_of(history, within, now, self.number), history.strings
 
-        facts, strings = self._ask(read)
-        self._count(found := facts())
-        its = budget_of(found)
-        (self.start, self.stop), self.offered_s, self.budget = (
-            its.window,
-            its.offered_s,
-            its.seconds,
-        )
+        make, strings = self._ask(read)
+        self._case = case = make()
+        self._count(case.facts)
+        its = case.budget
+        self.findings = findings_of(case, fmt.write)
+        self.verdict = verdict(case, self.findings, fmt.write)
+        self.start, self.stop = its.window
+        self.offered_s, self.budget = its.offered_s, its.seconds
         self.prefixes = {
             category: {
                 strings[prefix]: seconds
@@ -255,3 +307,8 @@ class Run(CaptureBlock):
         is_good = actions["outcome"] == Outcome.OK
         self.n_tasks = int(np.sum(is_its & is_good))
         self.n_failed = int(np.sum(is_its & ~is_good))
+
+
+def _end_of(live: LiveSession) -> float:
+    """Return when all that is known has ended: workers' clocks are only known to some 0.1 s."""
+    return float(np.fmax(live.time, live.history.actions.last_stop))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dask_diag_lab.analysis.budget import BUSY, Budget, budget_of
-from dask_diag_lab.analysis.facts import facts_of
+from dask_diag_lab.analysis.budget import BUSY
+from dask_diag_lab.analysis.case import case_of
+from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
@@ -24,32 +25,42 @@ REST: Final = 20.0
 """Times as long as it took, the budget of a run that goes on is not worked out anew."""
 
 
+class _Known(NamedTuple):
+    """What a job has worked out of a run."""
+
+    offered_s: float = 0.0
+    budget: Mapping[str, float] = {}
+    findings: Sequence[Finding] = ()
+
+
 class Runs:
-    """What is told of the runs; the budget of one that is over is worked out once, in a job."""
+    """What is told of the runs; what became of one that is over is worked out once, in a job."""
 
     def __init__(self, live: LiveSession) -> None:
         self.live = live
-        self._budgets: dict[int, Latest[Budget]] = {}
+        self._known: dict[int, Latest[_Known]] = {}
 
     def rows(self, most: int) -> list[dict[str, Any]]:  # JSON
         """Return the last runs, newest first.
 
         Seconds; times are by the scheduler's clock. ``stop`` is None of one that goes on, and
-        ``budget`` empty until it is known. ``is_own``: of this process's own clients.
+        ``budget`` empty and ``findings``
+        0 until they are known. ``is_own``: of this process's own clients.
         """
         records = list(self.live.history.runs)[-most:]
         there = {record.number for record in self.live.history.runs}
-        self._budgets = {n: budget for n, budget in self._budgets.items() if n in there}
+        self._known = {n: known for n, known in self._known.items() if n in there}
         return [self._row(record) for record in reversed(records)]
 
     def _row(self, record: RunRecord) -> dict[str, Any]:  # JSON
-        history, budget = self.live.history, self._budget(record)
+        history, known = self.live.history, self._of(record)
         until = min(record.stop, max(self.live.time, record.start))
         lasted = fmt.duration(until - record.start)
-        seconds = {} if budget is None else budget.seconds
-        offered_s = sum(seconds.values())
-        idle_s = offered_s - sum(seconds.get(name, 0.0) for name in BUSY)
-        idle = [f"{fmt.percent(idle_s / offered_s)} idle"] if offered_s else []
+        idle_s = known.offered_s - sum(known.budget.get(name, 0.0) for name in BUSY)
+        parts = [f"{fmt.percent(idle_s / known.offered_s)} idle"] if known.offered_s else []
+        for first in known.findings[:1]:
+            saved = f": up to {fmt.duration(first.saved_s)}" if isfinite(first.saved_s) else ""
+            parts.append(f"{TITLES[first.cause].lower()}{saved}")
         return {
             "number": record.number,
             "name": record.name(history.strings),
@@ -62,22 +73,29 @@ class Runs:
             "tasks": record.n_done,
             "submitted": record.n_submitted,
             "failed": record.n_erred + record.n_attempts,
-            "offered_s": offered_s,
-            "budget": seconds,
-            "line": " · ".join([lasted, *idle]),
+            "offered_s": known.offered_s,
+            "budget": dict(known.budget),
+            "findings": len(known.findings),
+            "line": " · ".join([lasted, *parts]),
         }
 
-    def _budget(self, record: RunRecord) -> Budget | None:
+    def _of(self, record: RunRecord) -> _Known:
         live, number = self.live, record.number
-        latest = self._budgets.setdefault(number, Latest(live.jobs, rest=REST))
+        latest = self._known.setdefault(number, Latest(live.jobs, rest=REST))
         window = Window(record.start, record.stop)
         version = 0 if record.is_over else live.history.actions.version
 
-        def begin() -> Callable[[], Budget]:
-            read = facts_of(live.history, window, live.time, number)
-            return lambda: budget_of(read())
+        def begin() -> Callable[[], _Known]:
+            read = case_of(live.history, window, live.time, number)
 
-        return latest.begun(record.start, (window, version), begin)
+            def make() -> _Known:
+                case = read()
+                its = case.budget
+                return _Known(its.offered_s, its.seconds, findings_of(case, fmt.write))
+
+            return make
+
+        return latest.begun(record.start, (window, version), begin) or _Known()
 
 
 class RunsPage:

@@ -143,6 +143,12 @@ class KeyTable:
             found[row] = self._open[int(ordinals[row]) - first]
         return found
 
+    def copy(self) -> KeyTable:
+        """Return one that does not grow."""
+        table = KeyTable()
+        table._segments, table._open, table.stop = self._segments[:], self._open[:], self.stop
+        return table
+
     def find(self, key: str) -> Ints:
         """Return the ordinals of the tasks that have a key: more than one if it ran again.
 
@@ -316,6 +322,10 @@ class ActionLog:
     def keys(self, tasks: Ints) -> Objects:
         """Return the keys of many tasks, as `key` does."""
         return self._keys.take(tasks)
+
+    def keys_of(self) -> Callable[[Ints], Objects]:
+        """Return what returns the keys of many tasks of now, in any thread, as `keys` does."""
+        return self._keys.copy().take
 
     def between(
         self, t0: float, t1: float, limit: int | None = None

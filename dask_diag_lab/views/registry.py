@@ -34,7 +34,7 @@ Plot = type[View]
 """A plot of the catalogue; its words are attributes of the class."""
 P = TypeVar("P", bound=type[View])
 
-GROUPS: Final = ("Tasks", "Workers", "Profile", "Scheduler", "Yours")
+GROUPS: Final = ("Why is it slow", "Tasks", "Workers", "Profile", "Scheduler", "Yours")
 """Groups of plots, in the order in which they are shown; others follow."""
 
 ENTRY_POINTS: Final = "dask_diag_lab.plots"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import LiveSession
 
 REST: Final = 20.0
 """Times as long as it took to work out, it is not worked out anew."""
@@ -55,6 +58,20 @@ STYLES: Final[Mapping[str, Style]] = {
     "dependencies": Style("load_normal", "+", "tasks wait for others, or there are too few"),
     "client": Style("track", "", "nothing was submitted; the code in between took it"),
 }
+
+
+def window_of_work(live: LiveSession, period: Window) -> tuple[Window, float] | None:
+    """Return a period and until when running tasks have run; None before any task.
+
+    Without a period it is that of the work that goes on or was done last.
+    """
+    history, now = live.history, live.time
+    if period != ALL:
+        return period, now
+    start = history.busy.burst_start(history.running.places(now)[1])
+    if not isfinite(start):
+        return None
+    return Window(start), now if history.running.count else float(history.actions.last_stop)
 
 
 @register_plot
@@ -102,20 +119,12 @@ class WhereTheTimeGoes(BarPlot):
     @property
     def budget(self) -> Budget | None:
         """The newest one; None before the first."""
-        history, now, window = self.history, self.live.time, self.period
-        if window == ALL:
-            window = Window(history.busy.burst_start(history.running.places(now)[1]))
-            if not isfinite(window.start):
-                return None
-            if not history.running.count:
-                now = float(history.actions.last_stop)
-        key = (
-            self.run,
-            history.actions.version,
-            history.running.version,
-            history.activities.version,
-            window,
-        )
+        history, of = self.history, window_of_work(self.live, self.period)
+        if of is None:
+            return None
+        window, now = of
+        tables = (history.actions, history.running, history.activities)
+        key = (self.run, window, *(table.version for table in tables))
         if self._read is None or key != self._read_at:  # not for each part of the caption
             self._read_at, self._read = key, facts_of(history, window, now, self.run)
         read = self._read

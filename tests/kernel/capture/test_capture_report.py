@@ -43,7 +43,7 @@ def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
     with performance_report(str(path)):
         wait(client.map(inc, range(300), pure=False))
     page = path.read_text(encoding="utf-8")
-    assert tabs(page)[:3] == ["Summary", "Task Stream", "Progress"]
+    assert tabs(page)[:3] == ["Where the Time Goes", "Findings", "Summary"]
     assert re.search(r"<th[^>]*>Tasks</th><td>300</td>", page)
     assert "<td>inc</td><td>300</td>" in page
     assert "<td>abs</td>" not in page

@@ -56,6 +56,22 @@ def test_a_run_is_of_its_block_and_its_budget_is_all_of_it(client: Client) -> No
     assert "nap 1." in its._repr_html_()
 
 
+def test_a_run_says_why_it_was_slow_and_what_more_threads_would_bring(client: Client) -> None:
+    with dask_diag_lab.run("gaps") as its:
+        with pytest.raises(RuntimeError, match="not over yet"):
+            its.critical_path()
+        wait(client.map(nap, [0.2] * 4, pure=False))
+        time.sleep(2)
+    [found] = [one for one in its.findings if one.cause == "client"]
+    assert 1.9 < found.saved_s < its.stop - its.start
+    assert found.evidence.window == (its.start, its.stop)
+    for text in (str(its), its._repr_html_()):
+        assert found.text in text
+        assert found.advice in text
+    assert 0 < its.critical_path().chain_s < its.stop - its.start
+    assert its.what_if(threads=4).measured_s == pytest.approx(its.stop - its.start)
+
+
 def test_a_run_whose_cluster_ends_keeps_what_is_known_by_then(client: Client) -> None:
     its = dask_diag_lab.run("cut", client)
 

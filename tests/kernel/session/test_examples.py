@@ -79,6 +79,7 @@ def test_the_document_shows_how_a_program_reads_a_plot(client: Client) -> None:
     wait_until(lambda: eval(last, names)["prefix"].tolist() == ["abs"], "the task is not in it")
 
 
-def test_the_page_of_names_is_that_of_the_docstrings() -> None:
-    made = runpy.run_path(str(ROOT / "scripts" / "api.py"))
-    assert made["page"]() == made["PAGE"].read_text(encoding="utf-8"), "run scripts/api.py"
+@pytest.mark.parametrize("script", ["api.py", "findings.py"])
+def test_a_page_that_is_written_by_a_script_is_what_it_writes(script: str) -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / script))
+    assert made["page"]() == made["PAGE"].read_text(encoding="utf-8"), f"run scripts/{script}"

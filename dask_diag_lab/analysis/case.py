@@ -1,0 +1,254 @@
+"""What findings and estimates of a window are made of, taken out of a history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from dask_diag_lab.analysis.budget import Budget, Facts, budget_of
+from dask_diag_lab.analysis.facts import facts_of
+from dask_diag_lab.schema import STATES, Kind, Outcome
+from dask_diag_lab.store import History
+from dask_diag_lab.store.arrays import Bools, Columns, Floats, Ints, Objects
+from dask_diag_lab.store.events import DEPARTURES
+from dask_diag_lab.store.series import Series
+from dask_diag_lab.store.sums import Window
+
+SERIES: Final = ("cpu", "nthreads", "managed", "unmanaged", "memory", "gil_contention")
+MOST_KEYS: Final = 50_000
+"""Tasks whose keys are compared: a key takes a microsecond."""
+UNFINISHED: Final = [STATES.index(s) for s in ("no-worker", "waiting", "queued", "processing")]
+LATE_S: Final = 2.0
+"""A window that ends so shortly before now is of now."""
+
+
+class OfPrefix(NamedTuple):
+    """How long the tasks of a prefix took that ended well; ``rows`` of `Case.tasks`, by time."""
+
+    prefix: int
+    rows: Ints
+    seconds: Floats
+
+    @property
+    def median_s(self) -> float:
+        return float(self.seconds[len(self.seconds) // 2])
+
+
+@dataclass(frozen=True)
+class Case:
+    """All that rules look at; times are seconds since the epoch.
+
+    Attributes
+    ----------
+    facts : Facts
+    names : mapping of int to str
+        Prefixes by string id.
+    addresses : sequence of str
+        Of the workers, in the order of ``facts.workers``.
+    needs : mapping of str to set of str
+        Which prefixes the tasks of a prefix may wait for.
+    series : mapping of str to Series
+        Those of `SERIES`, inside the window.
+    events : sequence of (float, str, mapping)
+        Those in the window.
+    activities : mapping of tuple to float
+        What the fine metrics gained in the window, by context, label, activity and unit.
+    memory_limit : float
+        The least that a worker has; infinite where there is no limit.
+    thresholds : mapping of str to (float or None)
+        `schema.THRESHOLDS`.
+    n_stuck : int
+        Tasks that no worker may run, where the window is of now.
+    is_run : bool
+        Whether the window begins and ends with a piece of the user's code.
+    is_over : bool
+        Whether nothing of what came in the window is left to do.
+    before : dict of str to ndarray
+        ``prefix`` and ``task`` of tasks that ended well before the window.
+    keys : callable
+        Returns the keys of tasks by their ordinals.
+    """
+
+    facts: Facts
+    names: Mapping[int, str]
+    addresses: Sequence[str]
+    needs: Mapping[str, set[str]]
+    series: Mapping[str, Series]
+    events: Sequence[tuple[float, str, Mapping[str, Any]]]  # as `EventLog.rows`
+    activities: Mapping[tuple[Any, ...], float]
+    memory_limit: float
+    thresholds: Mapping[str, float | None]
+    n_stuck: int
+    is_run: bool
+    is_over: bool
+    before: Callable[[], Columns]
+    keys: Callable[[Ints], Objects]
+
+    @cached_property
+    def budget(self) -> Budget:
+        """The budget of the window."""
+        return budget_of(self.facts)
+
+    @property
+    def wall_s(self) -> float:
+        """How long the window is."""
+        return self.facts.window.stop - self.facts.window.start
+
+    @cached_property
+    def threads(self) -> float:
+        """Threads there were on average."""
+        return max(self.budget.offered_s / max(self.wall_s, 1e-9), 1e-9)
+
+    def seconds(self, *categories: str) -> float:
+        """Return thread seconds of the budget."""
+        return sum(self.budget.seconds.get(name, 0.0) for name in categories)
+
+    def wall(self, *categories: str) -> float:
+        """Return the same in seconds of the run: all threads together lose so long."""
+        return self.seconds(*categories) / self.threads
+
+    def share(self, *categories: str) -> float:
+        """Return the same as a share of what was offered."""
+        return self.seconds(*categories) / max(self.budget.offered_s, 1e-9)
+
+    def most(self, category: str) -> tuple[str, float]:
+        """Return the prefix with most seconds of a category, and these."""
+        of = self.budget.by_prefix.get(category) or {0: 0.0}
+        prefix = max(of, key=of.__getitem__)
+        return self.names.get(prefix, ""), of[prefix]
+
+    def idle_in(self, start: float, stop: float) -> float:
+        """Return the thread seconds in a part of the window in which tasks waited for others."""
+        part = budget_of(self.facts._replace(window=Window(start, stop)))
+        return part.seconds.get("dependencies", 0.0) + part.seconds.get("unbalanced", 0.0)
+
+    def taken(self, is_it: Bools) -> float:
+        """Return what some of the actions took inside the window."""
+        actions, window = self.facts.actions, self.facts.window
+        stop = np.minimum(actions["stop"][is_it], window.stop)
+        return float(np.maximum(stop - np.maximum(actions["start"][is_it], window.start), 0).sum())
+
+    @cached_property
+    def tasks(self) -> Columns:
+        """Compute actions of the run that ended well in it, and their ``seconds``, by start."""
+        actions, window = self.facts.actions, self.facts.window
+        is_it = (actions["kind"] == Kind.COMPUTE) & (actions["outcome"] == Outcome.OK)
+        is_it &= (actions["stop"] > window.start) & (actions["stop"] <= window.stop)
+        is_it &= ~actions["is_other"]
+        rows = np.flatnonzero(is_it)
+        rows = rows[np.argsort(actions["start"][rows], kind="stable")]
+        tasks = {name: column[rows] for name, column in actions.items()}
+        return tasks | {"seconds": tasks["stop"] - tasks["start"]}
+
+    @cached_property
+    def prefixes(self) -> list[OfPrefix]:
+        """The durations of each prefix, most seconds first."""
+        prefix, seconds = self.tasks["prefix"], self.tasks["seconds"]
+        order = np.lexsort((seconds, prefix))
+        first = np.flatnonzero(np.diff(prefix[order], prepend=-1))
+        parts = np.split(order, first[1:]) if len(order) else []
+        found = [OfPrefix(int(prefix[rows[0]]), rows, seconds[rows]) for rows in parts]
+        return sorted(found, key=lambda one: -float(one.seconds.sum()))
+
+    @cached_property
+    def n_unfinished(self) -> tuple[Floats, Ints]:
+        """Moments, and how many tasks could run or ran from each on."""
+        tasks = self.tasks
+        ready = np.fmin(tasks["ready"], tasks["start"])
+        ends = np.fmax(tasks["reported"], tasks["stop"])
+        moments = np.concatenate([ready, ends])
+        order = np.argsort(moments, kind="stable")
+        change = np.repeat([1, -1], len(ready))[order]
+        return moments[order], np.cumsum(change)
+
+    @cached_property
+    def is_again(self) -> Bools:
+        """Whether each of `tasks` had been computed before; False of too many to compare keys."""
+        tasks, before = self.tasks, self.before()
+        is_again = np.zeros(len(tasks["task"]), dtype=np.bool_)
+        if len(is_again) <= MOST_KEYS:
+            is_like = np.isin(before["prefix"], np.unique(tasks["prefix"]))
+            seen = set(self.keys(before["task"][is_like][-MOST_KEYS:]).tolist()) - {""}
+            for row, key in enumerate(self.keys(tasks["task"]).tolist()):
+                is_again[row] = key in seen
+                if key:  # known
+                    seen.add(key)
+        return is_again
+
+    @cached_property
+    def is_after_loss(self) -> Bools:
+        """Whether each of `tasks` began after a worker had left."""
+        left = [at for at, kind, _ in self.events if kind in DEPARTURES]
+        is_after: Bools = self.tasks["start"] >= min(left, default=np.inf)
+        return is_after
+
+
+def case_of(
+    history: History, window: Window, now: float, run: int = 0, *, is_run: bool = True
+) -> Callable[[], Case]:
+    """Return what reads a case, in any thread; see `facts_of` for the arguments, and `Case`."""
+    read, slots, log = facts_of(history, window, now, run), history.slots, history.actions
+    is_now = window.stop >= now - LATE_S
+    states = history.prefixes.states[:, UNFINISHED].sum(axis=0) if is_now else np.zeros(2)
+    limits = np.asarray(history.workers.memory_limit, dtype=np.float64)
+    keys = log.keys_of()
+    names = ("kind", "outcome", "prefix", "task", "stop")
+    earlier = log.of_window(Window(stop=window.start), names)
+    has_few = log.count <= 4 * MOST_KEYS
+
+    def before() -> Columns:
+        rows = earlier() if has_few and window.start > -np.inf else {}
+        if not rows:
+            return {"prefix": np.empty(0, np.int64), "task": np.empty(0, np.int64)}
+        is_it = (rows["kind"] == Kind.COMPUTE) & (rows["outcome"] == Outcome.OK)
+        is_it &= rows["stop"] <= window.start
+        return {name: rows[name][is_it] for name in ("prefix", "task")}
+
+    series = {name: history.series.get(name) for name in SERIES}
+    scheduler = history.scheduler
+    rest: dict[str, Any] = {  # the rest of the fields of a case
+        "names": {one: history.strings[one] for one in _prefix_ids(history)},
+        "addresses": history.strings.take(np.unique(slots.worker).tolist()),
+        "needs": _needs(history),
+        "events": [one for one in history.events.rows if window.start <= one[0] <= window.stop],
+        "activities": history.activities.gained(window),
+        "memory_limit": float(limits.min(initial=np.inf, where=limits > 0)),
+        "thresholds": {} if scheduler is None else scheduler.thresholds,
+        "n_stuck": int(states[0]),
+        "is_run": is_run,
+        "is_over": not (states.any() or (is_now and history.running.count)),
+    }
+
+    def make() -> Case:
+        facts = read()
+        inside = {name: _part(one, facts.window) for name, one in series.items()}
+        return Case(facts, series=inside, before=before, keys=keys, **rest)
+
+    return make
+
+
+def _prefix_ids(history: History) -> list[int]:
+    found = (history.strings.find(name) for name in history.palette.names)
+    return [one for one in found if one is not None]
+
+
+def _needs(history: History) -> dict[str, set[str]]:
+    """Return the prefixes that each one depends on; a group's own chains are not recorded."""
+    tables = history.groups, history.ended_groups
+    prefix_of = {n: p for table in tables for n, p in zip(table.name, table.prefix, strict=True)}
+    needs: dict[str, set[str]] = {}
+    for table in tables:
+        for prefix, groups in zip(table.prefix, table.dependencies, strict=True):
+            known = (prefix_of[group] for group in groups if group in prefix_of)
+            needs.setdefault(prefix, set()).update(known)
+    return needs
+
+
+def _part(series: Series, window: Window) -> Series:
+    first, stop = np.searchsorted(series.times, window)
+    names = ("times", "mean", "low", "high", "total", "n")
+    return Series(**{name: getattr(series, name)[first:stop] for name in names})

@@ -1,0 +1,239 @@
+"""What held a run up, and how long it would have taken: its critical path, and list scheduling.
+
+Which task waited for which is recorded for groups only. What released a task is taken to be the
+task that was reported last before it could run, among those of the prefixes it may depend on. A
+simulation starts tasks in the order in which they were started, each as soon as what released it
+has ended and a thread is free. It is made of what was measured first: what it is off by then tells
+how good it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from heapq import heapify, heapreplace
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dask_diag_lab.analysis.case import Case
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.arrays import Floats, Ints
+
+LATEST_S: Final = 0.25
+"""A task that could run so long after another was reported was not released by it."""
+MOST_TASKS: Final = 200_000
+"""Of more there is no simulation: it takes 2 µs a task."""
+MOST_WRONG: Final = 0.15
+"""Where the simulation of what was measured is off by more, there is no estimate."""
+
+
+class Step(NamedTuple):
+    """A task on the critical path: its prefix, times, and whether it waited for a free thread."""
+
+    prefix: str
+    task: int
+    start: float
+    stop: float
+    is_queued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalPath:
+    """What the end of a run waited for, backwards.
+
+    Attributes
+    ----------
+    steps : list of Step
+        As it was executed, first one first.
+    chain_s, n_chain : float, int
+        Longest chain of tasks that released each other, with their way to the worker: with any
+        number of threads the run takes so long. How many tasks it has.
+    wall_s : float
+        How long the run was.
+    """
+
+    steps: list[Step]
+    chain_s: float
+    n_chain: int
+    wall_s: float
+
+    def __str__(self) -> str:
+        helps = "will not help" if self.chain_s > 0.8 * self.wall_s else "may help"
+        of = f"Critical path {self.chain_s:.3g} of {self.wall_s:.3g} s"
+        names = list(dict.fromkeys(step.prefix for step in self.steps))
+        return f"{of}: more workers {helps}. {' → '.join(names)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """How long a run would have taken.
+
+    Attributes
+    ----------
+    seconds : float
+        NaN where the simulation is off by more than 15 % of what was measured.
+    measured_s : float
+        How long it took.
+    error : float
+        What the simulation of what was measured is off by, as a share of it.
+    """
+
+    seconds: float
+    measured_s: float
+    error: float
+
+    def __str__(self) -> str:
+        error = f"{100 * self.error:.0f} % off for what was measured"
+        if np.isnan(self.seconds):
+            return f"No estimate: the simulation is {error}."
+        return f"About {self.seconds:.3g} s instead of {self.measured_s:.3g} s (simulated, {error})"
+
+
+def released_by(case: Case) -> Ints:
+    """Return the row of the task that released each of `Case.tasks`; -1 for none."""
+    tasks = case.tasks
+    # How far a worker's clock is off is known to some 0.1 s only.
+    reported, ready = np.fmin(tasks["reported"], tasks["stop"]), tasks["ready"]
+    released = np.full(len(ready), -1)
+    rows_of = {case.names.get(of.prefix, ""): np.sort(of.rows) for of in case.prefixes}
+    for name, rows in rows_of.items():
+        needed = [rows_of[one] for one in {*case.needs.get(name, ()), name} if one in rows_of]
+        others = np.concatenate(needed)
+        others = others[np.argsort(reported[others], kind="stable")]
+        # What is not known is NaN, and sorts last: no task was reported so late.
+        at = np.searchsorted(reported[others], ready[rows], side="right") - 1
+        found = others[np.maximum(at, 0)]
+        is_it = (at >= 0) & (ready[rows] - reported[found] <= LATEST_S)
+        is_it &= tasks["start"][found] < tasks["start"][rows]  # so that there is no circle
+        released[rows] = np.where(is_it, found, -1)
+    return released
+
+
+def chains(seconds: Floats, released: Ints) -> tuple[Floats, Ints]:
+    """Return how long the chain that ends with each task is, and of how many tasks it is."""
+    total, n, link = seconds.copy(), np.ones(len(seconds), dtype=np.int64), released.copy()
+    while (has := np.flatnonzero(link >= 0)).size:  # each round doubles what is added up
+        before = link[has]
+        total[has], n[has] = total[has] + total[before], n[has] + n[before]
+        link[has] = link[before]
+    return total, n
+
+
+def critical_path(case: Case) -> CriticalPath:
+    """Return what the end of a run waited for."""
+    tasks = case.tasks
+    if not len(tasks["start"]):
+        return CriticalPath([], 0.0, 0, case.wall_s)
+    released = released_by(case)
+    total, n = chains(tasks["seconds"] + _lag(case, released), released)
+    longest = int(total.argmax())
+    steps = _executed(case, released)
+    return CriticalPath(steps, float(total[longest]), int(n[longest]), case.wall_s)
+
+
+def _executed(case: Case, released: Ints) -> list[Step]:
+    """Return the path from the task that ended last: what it waited for longer, again and again."""
+    tasks = case.tasks
+    worker, start, stop = tasks["worker"], tasks["start"], tasks["stop"]
+    by_stop = np.lexsort((stop, worker))
+    first = np.searchsorted(worker[by_stop], np.arange(len(case.addresses) + 1))
+    steps: list[Step] = []
+    at = int(stop.argmax())
+    while at >= 0:
+        its = by_stop[first[worker[at]] : first[worker[at] + 1]]
+        place = int(np.searchsorted(stop[its], start[at], side="right")) - 1
+        before = int(its[place]) if place >= 0 else -1
+        is_queued = before >= 0 and stop[before] > np.nan_to_num(tasks["ready"][at], nan=np.inf)
+        step = (float(start[at]), float(stop[at]), is_queued)
+        steps.append(
+            Step(case.names.get(int(tasks["prefix"][at]), ""), int(tasks["task"][at]), *step)
+        )
+        at = before if is_queued else int(released[at])
+    return steps[::-1]
+
+
+def what_if(
+    case: Case, threads: int | None = None, transfer: float = 1.0, most_s: Floats | None = None
+) -> Estimate:
+    """Return how long a run would have taken with something else.
+
+    Parameters
+    ----------
+    case : Case
+    threads : int, optional
+        With so many threads; default: as many as there were.
+    transfer : float
+        With so many times what waiting for data took.
+    most_s : ndarray of float64, optional
+        With no task of `Case.tasks` longer than this.
+    """
+    tasks, n_threads = case.tasks, max(round(case.threads), 1)
+    n = len(tasks["start"])
+    if not 0 < n <= MOST_TASKS or case.share("unknown") > 0.01:
+        return Estimate(np.nan, case.wall_s, np.nan)
+    released, begin = released_by(case), case.facts.window.start
+    lag, seconds = _lag(case, released), tasks["seconds"]
+    moved = np.minimum(_moved(case), lag)
+    measured = _simulated(case, released, seconds, lag, n_threads)
+    error = abs(measured - (float(tasks["stop"].max()) - begin)) / case.wall_s
+    if error > MOST_WRONG:
+        return Estimate(np.nan, case.wall_s, error)
+    shorter = seconds if most_s is None else np.minimum(seconds, most_s)
+    other = _simulated(case, released, shorter, lag + (transfer - 1) * moved, threads or n_threads)
+    rest_s = case.facts.window.stop - float(tasks["stop"].max())
+    # What it is off by in both cases cancels.
+    return Estimate(
+        other + (float(tasks["stop"].max()) - begin - measured) + rest_s, case.wall_s, error
+    )
+
+
+def _moved(case: Case) -> Floats:
+    """Return how long data moved that is booked on each task."""
+    actions, task = case.facts.actions, case.tasks["task"]
+    is_moved = (actions["kind"] == Kind.TRANSFER) & (actions["task"] >= 0)
+    of, took_s = actions["task"][is_moved], (actions["stop"] - actions["start"])[is_moved]
+    n = int(max(task.max(), of.max(initial=0))) + 1
+    moved_s: Floats = np.zeros(n)
+    np.add.at(moved_s, of, took_s)
+    found: Floats = moved_s[task]
+    return found
+
+
+def _freed(case: Case) -> Floats:
+    """Return when a thread of its worker was free for each task; NaN for the first ones.
+
+    As many tasks had to end before as had begun, but for one on each thread: this does not depend
+    on whether clocks let a task seem to begin before the one before it ended.
+    """
+    worker, start, stop = (case.tasks[name] for name in ("worker", "start", "stop"))
+    freed = np.full(len(start), np.nan)
+    for one, threads in enumerate(case.facts.workers["threads"].tolist()):
+        rows = np.flatnonzero(worker == one)[threads:]  # by start
+        ends = np.sort(stop[worker == one])
+        freed[rows] = np.minimum(ends[: len(rows)], start[rows])
+    return freed
+
+
+def _lag(case: Case, released: Ints) -> Floats:
+    """Return how long each task was on its way when a thread was free for it, with its data."""
+    tasks = case.tasks
+    could = np.where(released >= 0, tasks["stop"][released], tasks["ready"])
+    could = np.fmax(could, _freed(case))
+    lag: Floats = np.maximum(np.nan_to_num(tasks["start"] - could), 0.0)
+    return lag
+
+
+def _simulated(case: Case, released: Ints, seconds: Floats, lag: Floats, threads: int) -> float:
+    """Return how long the tasks take on so many threads."""
+    tasks, begin = case.tasks, case.facts.window.start
+    ready = np.nan_to_num(tasks["ready"] - begin, nan=0.0)
+    ready = np.where(np.isnan(tasks["ready"]), tasks["start"] - begin, ready)
+    ends = [0.0] * len(seconds)
+    free = [0.0] * threads
+    heapify(free)
+    rows = zip(released.tolist(), ready.tolist(), seconds.tolist(), lag.tolist(), strict=True)
+    for row, (before, could, took, late) in enumerate(rows):
+        start = max(free[0], ends[before] if before >= 0 else could) + late
+        ends[row] = start + took
+        heapreplace(free, ends[row])
+    return max(ends)

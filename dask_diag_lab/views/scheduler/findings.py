@@ -1,0 +1,126 @@
+"""Why it is slow and what to change: a row for each finding of a period, most saving first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from dask_diag_lab.analysis.case import Case, case_of
+from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of, verdict
+from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.sums import ALL
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.registry import get_plot, register_plot
+from dask_diag_lab.views.scheduler.budget import REST, window_of_work
+from dask_diag_lab.views.tables import TablePlot
+
+
+class Answer(NamedTuple):
+    """What was found, in one line, and each finding; and whether more may come."""
+
+    verdict: str
+    findings: list[Finding]
+    is_over: bool
+
+
+@register_plot
+class Findings(TablePlot):
+    """Findings of a period; without one, of the work that goes on or was done last."""
+
+    name = "findings"
+    has_period = True
+    reads = ("actions", "running", "activities", "workers", "events", "series", "groups")
+    needs = frozenset({"activities"})
+    empty = "No task has run yet. Soon after the first ones it says here what is slow."
+
+    columns = (
+        Column("title", "Finding", width=150),
+        Column("text", "In numbers", width=380),
+        Column("advice", "What to change", width=330),
+        Column("saved", "Saves up to", "seconds"),
+        Column("share", "Of thread time", "percent", width=100),
+        Column("sure", "How sure", width=76),
+        Column("cause", shown=False),
+        Column("where", shown=False),
+    )
+    key: ClassVar[str] = "cause"
+
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        super().set_up()
+        self._latest: Latest[Answer] = Latest(self.live.jobs, rest=REST)
+        self._read: Callable[[], Case] | None = None
+        self._read_at: object = None
+
+    def state(self) -> object:
+        """Return whether there are new ones; see `View.state`."""
+        return super().state(), self._latest.version
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether newer ones are to come; see `View.is_behind`."""
+        return super().is_behind or self._latest.is_late
+
+    @property
+    def answer(self) -> Answer | None:
+        """The newest one; None before the first."""
+        history, of = self.history, window_of_work(self.live, self.period)
+        if of is None:
+            return None
+        window, now = of
+        tables = (history.actions, history.running, history.activities, history.events)
+        key = (self.run, window, *(table.version for table in tables))
+        if self._read is None or key != self._read_at:  # not for each part of the caption
+            is_run = self.period != ALL
+            self._read_at, self._read = key, case_of(history, window, now, self.run, is_run=is_run)
+        read = self._read
+        return self._latest.of(self.period, key, lambda: _answer(read()))
+
+    def rows(self) -> Rows:
+        """Return a row for each finding."""
+        found = self.answer.findings if self.answer else []
+        return {
+            "title": [TITLES[one.cause] for one in found],
+            "text": [one.text for one in found],
+            "advice": [one.advice for one in found],
+            "saved": np.array([one.saved_s for one in found]),
+            "share": np.array([100 * one.share for one in found]),
+            "sure": [one.confidence for one in found],
+            "cause": [one.cause for one in found],
+            "where": [one.where for one in found],
+        }
+
+    def headline(self) -> str:
+        """Return the first one, and what it saves; see `DataPlot.headline`."""
+        its = self.answer
+        assert its is not None  # it has rows
+        first = its.findings[0]
+        saved = f": up to {fmt.duration(first.saved_s)}" if np.isfinite(first.saved_s) else ""
+        return f"{TITLES[first.cause]}{saved}"
+
+    def note(self) -> str:
+        """Return that more may come; see `DataPlot.note`."""
+        is_over = self.answer is None or self.answer.is_over
+        return "" if is_over else "Work goes on: what is here stays, and more may come"
+
+    def why_empty(self) -> str:
+        """Return that there is nothing to report, or nothing yet; see `DataPlot.why_empty`."""
+        its = self.answer
+        return self.empty if its is None else f"{its.verdict}."
+
+    def open_row(self, key: str) -> None:
+        """Open what shows that a finding is right."""
+        for one in self.answer.findings if self.answer else ():
+            if one.cause == key:
+                plot, arguments, (start, stop) = one.evidence
+                period = {"start": f"{start:.6f}", "stop": f"{stop:.6f}"}
+                has_period = get_plot(plot).has_period
+                self.open(plot, **arguments, **(period if has_period else {}))
+
+
+def _answer(case: Case) -> Answer:
+    found = findings_of(case, fmt.write)
+    return Answer(verdict(case, found, fmt.write), found, case.is_over)

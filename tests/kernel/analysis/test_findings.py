@@ -1,0 +1,296 @@
+"""What is found in a window: the cause, what it costs, and nothing where all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dask_diag_lab.analysis.case import Case, case_of
+from dask_diag_lab.analysis.estimates import critical_path, what_if
+from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store import History
+from dask_diag_lab.store.sums import Window
+from dask_diag_lab.views import format as fmt
+from tests.kernel.store.batches import T0, BatchMaker, group_row, prefix_row, worker_row
+from tests.kernel.views.scheduler_tables import change
+
+WORKERS = [f"tcp://w{at}:1" for at in range(4)]
+Make = Callable[[BatchMaker], Mapping[str, Any]]  # what it returns is for the batch
+
+
+def ran(
+    maker: BatchMaker, start: float, stop: float, worker: int = 0, wait: float = 0.0, **more: Any
+) -> None:
+    """Record a task that could run from its start on, or so long before."""
+    moments = {"ready": wait, "assigned": 0.0, "report_delay": 0.0}
+    maker.action(start, stop, worker=WORKERS[worker], **{**moments, **more})
+
+
+def case_with(make: Make, stop: float = 10.0, **options: Any) -> Case:
+    """Return the case of 10 s of four workers of one thread."""
+    history, maker = History(), BatchMaker()
+    history.apply(maker.batch(workers=[worker_row(one, nthreads=1) for one in WORKERS]))
+    more = make(maker)
+    maker.time = T0 + stop
+    history.apply(maker.batch(**more))
+    return case_of(history, Window(T0, T0 + stop), T0 + stop, **options)()
+
+
+def found(case: Case) -> dict[str, Finding]:
+    return {one.cause: one for one in findings_of(case, fmt.write)}
+
+
+def busy(maker: BatchMaker, until: int = 10, **more: Any) -> Mapping[str, Any]:
+    """All threads compute, second by second; some threads and seconds may have other prefixes."""
+    for worker in range(4):
+        for second in range(until):
+            ran(maker, second, second + 1, worker, wait=float(second), **more)
+    return {}
+
+
+def stragglers(maker: BatchMaker) -> Mapping[str, Any]:
+    busy(maker, 2)
+    ran(maker, 2, 10, wait=2.0)
+    return {}
+
+
+def short(maker: BatchMaker) -> Mapping[str, Any]:
+    for at in range(400):
+        start = at // 4 / 10
+        ran(maker, start + 0.08, start + 0.1, at % 4, assigned=0.08, wait=0.08)
+    return {}
+
+
+def slow_worker(maker: BatchMaker) -> Mapping[str, Any]:
+    for worker in range(4):
+        for at in range(20 if worker == 3 else 40):
+            took = 0.5 if worker == 3 else 0.25
+            ran(maker, at * took, (at + 1) * took, worker, prefix=f"p{at % 2}", wait=at * took)
+    return {}
+
+
+def chain(maker: BatchMaker) -> Mapping[str, Any]:
+    for second in range(10):
+        ran(maker, second, second + 1, prefix="link")
+    return {}
+
+
+def few(maker: BatchMaker) -> Mapping[str, Any]:
+    ran(maker, 0, 10)
+    ran(maker, 0, 10, 1)
+    return {}
+
+
+def fetching(maker: BatchMaker) -> Mapping[str, Any]:
+    for at in range(20):
+        start, worker = at // 4 * 2, at % 4
+        key = f"sum-{at}"
+        ran(maker, start + 1, start + 2, worker, key=key, assigned=1.0, wait=1.0)
+        maker.action(start, start + 1, worker=WORKERS[worker], key=key, kind=Kind.TRANSFER)
+    return {}
+
+
+def crowded(maker: BatchMaker) -> Mapping[str, Any]:
+    for at in range(10):
+        ran(maker, at, at + 1, assigned=float(at), wait=float(at))
+    return {}
+
+
+def failing(maker: BatchMaker) -> Mapping[str, Any]:
+    busy(maker, 8)
+    for worker in range(4):
+        ran(maker, 8, 10, worker, outcome=Outcome.RETRIED)
+    return {}
+
+
+def dying(maker: BatchMaker) -> Mapping[str, Any]:
+    busy(maker, 8)
+    ran(maker, 2, 8, outcome=Outcome.KILLED, key="again")
+    ran(maker, 8, 10, key="inc-3")
+    detail = {"worker": WORKERS[0], "cause": "killed", "lost_tasks": 1}
+    return {"events": [(T0 + 8, "worker-killed", detail)]}
+
+
+def repeated(maker: BatchMaker) -> Mapping[str, Any]:
+    for second in range(10):
+        for worker in range(4):
+            ran(maker, second, second + 1, worker, key=f"k-{second % 5}-{worker}", wait=9.0)
+    return {}
+
+
+def silent_client(maker: BatchMaker) -> Mapping[str, Any]:
+    return busy(maker, 5)
+
+
+def paused(maker: BatchMaker) -> Mapping[str, Any]:
+    busy(maker, 5)
+    ran(maker, 9, 10, wait=9.0)
+    who = [{"worker": one} for one in WORKERS]
+    return {
+        "events": [
+            *((T0 + 5, "worker-paused", one) for one in who),
+            *((T0 + 9, "worker-resumed", one) for one in who),
+        ]
+    }
+
+
+def on_disk(maker: BatchMaker) -> Mapping[str, Any]:
+    busy(maker, 8)
+    for worker in range(4):
+        for at in range(2):
+            start = 8 + at
+            maker.action(start, start + 1, worker=WORKERS[worker], kind=Kind.DISK_WRITE, thread=9)
+    return {}
+
+
+def waiting(maker: BatchMaker) -> Mapping[str, Any]:
+    metrics = [("execute", "inc", "thread-noncpu", "seconds", 40.0)]
+    return {**busy(maker), "extras": change("activities", metrics)}
+
+
+def nowhere(maker: BatchMaker) -> Mapping[str, Any]:
+    return {**busy(maker), "prefixes": [prefix_row("gpu", no_worker=3)]}
+
+
+@pytest.mark.parametrize(
+    ("cause", "make", "saved_s"),
+    [
+        ("skew", stragglers, 7 * 3 / 4),  # one second is the median
+        ("tiny-tasks", short, 8.0 * 0.8),
+        ("slow-worker", slow_worker, 10 * 0.5 / 4),
+        ("critical-path", chain, 7.5),
+        ("few-tasks", few, 5.0),
+        ("transfer", fetching, 5.0),
+        ("unbalanced", crowded, (3 * 7 + 2 + 1) / 4),
+        ("failed-attempts", failing, 2.0),
+        ("lost-work", dying, (6 + 2) / 4),
+        ("computed-again", repeated, 5.0),
+        ("client", silent_client, 5.0),
+        ("paused", paused, 4.0),
+        ("spill", on_disk, 2.0),
+        ("waiting-io", waiting, 5.0),
+        ("no-worker", nowhere, np.nan),
+    ],
+)
+def test_a_cause_is_found_with_what_it_costs(cause: str, make: Make, saved_s: float) -> None:
+    its = found(case_with(make))
+    assert cause in its
+    assert its[cause].saved_s == pytest.approx(saved_s, nan_ok=True, rel=0.1)
+    assert "{" not in its[cause].text + its[cause].advice
+    assert next(iter(its)) == cause
+
+
+METRICS = [("execute", "inc", "thread-noncpu", "seconds", 20.0)]
+MIB = 2**20
+
+
+@pytest.mark.parametrize(
+    ("cause", "columns", "in_text"),
+    [
+        ("leak", lambda at, _: {"memory": (100 + 40 * at) * MIB, "managed": 0}, "grew by"),
+        ("uneven-memory", lambda _, worker: {"managed": (worker == 2) * 500 * MIB}, "500 MiB"),
+        ("oversubscription", lambda *_: {"cpu": 400.0}, "400 %"),
+        ("gil", lambda *_: {"metrics": {"gil_contention": 0.6}}, "60 %"),
+    ],
+)
+def test_what_workers_tell_in_the_course_of_time_is_a_cause(
+    cause: str, columns: Callable[[int, int], dict[str, Any]], in_text: str
+) -> None:
+    history, maker = History(), BatchMaker()
+    for second in range(11):
+        maker.time = T0 + second
+        rows = [
+            worker_row(one, **{"nthreads": 1, "unmanaged_old": 0, "cpu": 90.0} | row)
+            for one, row in ((one, columns(second, at)) for at, one in enumerate(WORKERS))
+        ]
+        for row in rows:
+            row["unmanaged_recent"] = row["memory"] - row["managed"]
+        for worker in range(4 * (second > 0)):
+            ran(maker, second - 1, second, worker, wait=second - 1.0)
+        more = {"extras": change("activities", METRICS)} if second == 10 else {}
+        history.apply(maker.batch(workers=rows, **more))
+    its = found(case_of(history, Window(T0, T0 + 10), T0 + 10)())
+    assert in_text in its[cause].text
+
+
+def test_a_healthy_run_has_none_and_says_so() -> None:
+    case = case_with(busy)
+    assert found(case) == {}
+    said = verdict(case, [], fmt.write)
+    assert said == "Nothing to report: 100 % computing; at best 0 s faster"
+
+
+def test_what_costs_less_than_half_a_second_is_not_said() -> None:
+    def barely(maker: BatchMaker) -> Mapping[str, Any]:
+        busy(maker, 9)
+        ran(maker, 9, 9.4, outcome=Outcome.ERRED)
+        return {}
+
+    assert found(case_with(barely, 9.4)) == {}
+
+
+def test_where_much_was_not_recorded_nothing_is_said() -> None:
+    case = case_with(chain)
+    facts = case.facts._replace(gaps=np.array([[T0, T0 + 5]]))
+    lost = Case(**{**vars(case), "facts": facts})
+    assert found(lost) == {}
+    assert "not recorded" in verdict(lost, [], fmt.write)
+
+
+def test_while_work_goes_on_only_what_stays_true_is_said() -> None:
+    def going_on(maker: BatchMaker) -> Mapping[str, Any]:
+        return {**failing(maker), "running": [("late", WORKERS[0], "inc", 9.5)]}
+
+    its = case_with(going_on)
+    assert set(found(its)) == {"failed-attempts"}
+    assert found(case_with(lambda maker: {**few(maker), **going_on(maker)})) != {}
+
+
+def test_gaps_between_cells_are_nobodys_fault() -> None:
+    assert found(case_with(silent_client, is_run=False)) == {}
+
+
+def test_the_critical_path_says_whether_more_workers_help() -> None:
+    path = critical_path(case_with(chain))
+    assert path.n_chain == 10
+    assert path.chain_s == pytest.approx(10)
+    assert [step.prefix for step in path.steps] == ["link"] * 10
+    assert "more workers will not help" in str(path)
+    assert "may help" in str(critical_path(case_with(busy)))
+
+
+def layers(maker: BatchMaker) -> Mapping[str, Any]:
+    """Eight tasks of a second on four threads, and eight more that each wait for one of them."""
+    for at in range(8):
+        ran(maker, at // 4, at // 4 + 1, at % 4, wait=float(at // 4), prefix="load")
+    for at in range(8):
+        start = 2 + at // 4
+        ran(maker, start, start + 1, at % 4, wait=start - 1.0 - at // 4, prefix="work")
+    groups = [group_row("load-1", "load", forgotten=8), group_row("work-1", "work", ["load-1"])]
+    return {"groups": groups}
+
+
+@pytest.mark.parametrize(("threads", "seconds"), [(4, 4.0), (8, 2.0), (100, 2.0), (2, 8.0)])
+def test_more_threads_are_simulated(threads: int, seconds: float) -> None:
+    its = what_if(case_with(layers, 4.0), threads)
+    assert its.error == pytest.approx(0, abs=1e-6)
+    assert its.seconds == pytest.approx(seconds)
+
+
+def test_without_transfers_it_is_shorter() -> None:
+    assert what_if(case_with(fetching), transfer=0.0).seconds == pytest.approx(5.0)
+
+
+def test_a_simulation_that_is_far_off_gives_no_estimate() -> None:
+    def overlapping(maker: BatchMaker) -> Mapping[str, Any]:
+        for _ in range(12):  # on one thread, as coroutines are
+            ran(maker, 0, 10)
+        return {}
+
+    its = what_if(case_with(overlapping), 8)
+    assert np.isnan(its.seconds)
+    assert str(its).startswith("No estimate")

@@ -1,0 +1,57 @@
+"""Findings: a row for each thing that made the work slow, and its evidence at a click."""
+
+from __future__ import annotations
+
+import pytest
+
+from dask_diag_lab.schema import Outcome
+from dask_diag_lab.store import LiveSession
+from dask_diag_lab.views.scheduler.findings import Findings
+from dask_diag_lab.views.view import Opening
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.views.drawn import Drawn
+
+PERIOD = {"start": f"{T0:.6f}", "stop": f"{T0 + 10:.6f}"}
+
+
+def session(failed_s: float, *, runs: bool = False) -> LiveSession:
+    """Return one of a thread that computed for 10 s, the last of which failed."""
+    live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
+    maker.action(0, 10 - failed_s, ready=0.0, assigned=0.0)
+    if failed_s:
+        maker.action(10 - failed_s, 10, outcome=Outcome.RETRIED, prefix="shaky")
+    maker.time = T0 + 10
+    live.apply(maker.batch(running=[("late", "tcp://w0:1", "inc", 9.9)] if runs else []))
+    return live
+
+
+@pytest.mark.parametrize("arguments", [{}, PERIOD])
+def test_a_row_says_what_it_is_what_to_change_and_what_that_saves(
+    arguments: dict[str, str],
+) -> None:
+    shown = Drawn(Findings(session(4.0), arguments=arguments))
+    assert shown.view.caption.headline == "Failed attempts: up to 4.00 s"
+    assert shown.data["title"] == ["Failed attempts"]
+    assert shown.data["text"] == ["1 failed attempt took 4.00 s of thread time, most of it shaky"]
+    assert "Exceptions" in shown.data["advice"][0]
+    table = shown.view.table().columns
+    assert table["cause"] == ["failed-attempts"]
+    assert table["saved"] == [pytest.approx(4.0)]
+    assert table["share"] == [pytest.approx(40.0)]
+
+
+def test_a_click_opens_what_shows_it_at_its_time() -> None:
+    shown = Drawn(Findings(session(4.0)))
+    shown.view.open_row("failed-attempts")
+    assert shown.view.opening == Opening("exceptions", PERIOD)
+
+
+def test_a_healthy_run_says_so() -> None:
+    empty = Drawn(Findings(session(0.0))).view.caption.empty
+    assert empty == "Nothing to report: 100 % computing; at best 0 s faster."
+
+
+def test_while_work_goes_on_it_says_that_more_may_come() -> None:
+    assert "Work goes on" in Drawn(Findings(session(4.0, runs=True))).view.caption.note
+    assert "so far" in Drawn(Findings(session(0.0, runs=True))).view.caption.empty

@@ -1,0 +1,1 @@
+"""Computations whose cause of slowness is known, their cures, and healthy ones."""
