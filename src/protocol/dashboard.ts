@@ -128,6 +128,8 @@ const run = shape(
     // Seconds of all threads, and what they went to, by category.
     offered_s: number,
     budget: record(number),
+    // How many reasons are known why it was slow.
+    findings: number,
     // How long it took, and what there is to say of it.
     line: text
   },

@@ -22,6 +22,7 @@ const RUN: IRun = {
   failed: 0,
   offered_s: 168,
   budget: { computing: 65 },
+  findings: 1,
   line: '42.0 s · 61 % idle'
 };
 

@@ -71,6 +71,7 @@ export function runList(
                 <span className="jp-DaskDiag-runName">
                   {STATES[run.state] && <span aria-hidden="true">{STATES[run.state]} </span>}
                   {label}
+                  {run.findings > 0 && <span aria-hidden="true"> ⚠</span>}
                 </span>
                 <small>{text}</small>
                 {budgetBar(run)}

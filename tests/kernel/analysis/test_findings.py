@@ -211,7 +211,7 @@ def test_what_workers_tell_in_the_course_of_time_is_a_cause(
             row["unmanaged_recent"] = row["memory"] - row["managed"]
         for worker in range(4 * (second > 0)):
             ran(maker, second - 1, second, worker, wait=second - 1.0)
-        more = {"extras": change("activities", METRICS)} if second == 10 else {}
+        more: dict[str, Any] = {"extras": change("activities", METRICS)} if second == 10 else {}
         history.apply(maker.batch(workers=rows, **more))
     its = found(case_of(history, Window(T0, T0 + 10), T0 + 10)())
     assert in_text in its[cause].text

@@ -41,7 +41,8 @@ async def test_the_list_has_the_newest_first_with_what_became_of_its_time() -> N
         assert (first["state"], first["stop"], second["stop"]) == ("done", T0 + 10, None)
         assert (second["tasks"], second["submitted"]) == (4, 9)
         assert sum(first["budget"].values()) == first["offered_s"]
-        assert first["line"].startswith("10.0 s")
+        assert first["line"].startswith("10.0 s · 60 % idle")
+        assert first["findings"] == 1
 
 
 async def test_a_page_is_told_of_runs_and_of_what_changes_and_then_no_more() -> None:
