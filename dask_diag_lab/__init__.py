@@ -93,6 +93,13 @@ def __getattr__(name: str) -> Any:  # module attributes have many types
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def load_ipython_extension(shell: Any) -> None:  # an InteractiveShell
+    """Make ``%%dask_diag`` known: ``%load_ext dask_diag_lab``; where Dask attaches us, it is."""
+    from dask_diag_lab.notebook.magic import add_magic
+
+    add_magic(shell)
+
+
 def __dir__() -> list[str]:
     return sorted(__all__)
 

@@ -36,6 +36,7 @@ class CellWatch:
     def __init__(self, shell: InteractiveShell, on_change: Callable[[Piece], None]) -> None:
         self._shell, self._on_change = shell, on_change
         self.running: Piece | None = None
+        self._depth = 0  # a magic may run its cell as a cell of its own
         self._ahead = 0  # some versions of IPython count a cell before it runs, others after
         kernel = announce.own_kernel()
         parent: dict[str, Any] = kernel.get_parent("shell") if kernel else {}
@@ -45,15 +46,21 @@ class CellWatch:
         shell.events.register("post_run_cell", self._ended)
 
     def _began(self, info: Any) -> None:  # IPython's ExecutionInfo
-        if not info.silent:
+        if not self._depth:
             self._begin(info.raw_cell, getattr(info, "cell_id", None))
+        else:
+            self._depth += 1
 
     def _begin(self, code: str, cell: str | None) -> None:
+        self._depth = 1
         count, now = int(self._shell.execution_count) - self._ahead, time.time()
         self.running = Piece(secrets.token_hex(8), name_of_code(code), cell or "", count, start=now)
         self._on_change(self.running)
 
     def _ended(self, result: Any) -> None:  # IPython's ExecutionResult
+        self._depth -= 1
+        if self._depth:
+            return
         ended, self.running = self.running, None
         if ended is not None:
             if (count := result.execution_count) is not None:

@@ -23,23 +23,23 @@ INSTALL: Final = f"{sys.executable} -m pip install --force-reinstall --no-deps d
 RESTART: Final = "then restart JupyterLab"
 
 
-class Finding(NamedTuple):
+class Result(NamedTuple):
     """What was found, and the command that mends it; '' where nothing is wrong."""
 
     text: str
     remedy: str = ""
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[Result]:
     """Yield what is found in this environment, of the kernels' side and of JupyterLab's."""
-    yield Finding(f"Python {sys.version.split()[0]}, {sys.executable}")
+    yield Result(f"Python {sys.version.split()[0]}, {sys.executable}")
     yield from _versions()
     yield _dask()
     yield from _jupyter()
     yield from _runtime()
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[Result]:
     from packaging.requirements import Requirement
 
     found = [f"dask_diag_lab {metadata.version('dask_diag_lab')}"]
@@ -54,11 +54,11 @@ def _versions() -> Iterator[Finding]:
             found.append(f"{needed.name} {version}")
         else:
             remedy = f'{sys.executable} -m pip install "{needed}"'
-            yield Finding(f"{needed.name} is {version or 'missing'}; needed is {needed}", remedy)
-    yield Finding(", ".join(found))
+            yield Result(f"{needed.name} is {version or 'missing'}; needed is {needed}", remedy)
+    yield Result(", ".join(found))
 
 
-def _dask() -> Finding:
+def _dask() -> Result:
     import dask
     import distributed  # noqa: F401  # its import loads its defaults
 
@@ -68,11 +68,11 @@ def _dask() -> Finding:
             f"add {PRELOAD} to it there" if other else f"{sys.executable} -m dask_diag_lab enable"
         )
         where = f": {other} sets distributed.client.preload" if other else ""
-        return Finding(f"Dask does not run {PRELOAD} with each client{where}", remedy)
+        return Result(f"Dask does not run {PRELOAD} with each client{where}", remedy)
     if not dask.config.get("diag-lab.auto-attach", True):
         remedy = "set it to true, or call dask_diag_lab.attach() in the notebook"
-        return Finding("diag-lab.auto-attach is false in Dask's configuration", remedy)
-    return Finding(f"Dask runs {PRELOAD} with each client, as {_preload_source()} says")
+        return Result("diag-lab.auto-attach is false in Dask's configuration", remedy)
+    return Result(f"Dask runs {PRELOAD} with each client, as {_preload_source()} says")
 
 
 def _preload_source() -> str:
@@ -114,7 +114,7 @@ def enable() -> str:
     return f"Wrote {file}: Dask runs {PRELOAD} with each new client. Restart the kernels."
 
 
-def _jupyter() -> Iterator[Finding]:
+def _jupyter() -> Iterator[Result]:
     """Yield what the JupyterLab of this environment has."""
     import jupyter_core.paths as jupyter
     from jupyter_server.extension.config import ExtensionConfigManager
@@ -127,14 +127,14 @@ def _jupyter() -> Iterator[Finding]:
     options = AppOptions(logger=logging.getLogger(__name__))
     if (folder := next(found, None)) is None:
         remedy = f"export JUPYTER_PATH={there}/share/jupyter, {RESTART}" if there else INSTALL
-        yield Finding("The Lab extension is not where Jupyter looks", remedy)
+        yield Result("The Lab extension is not where Jupyter looks", remedy)
     elif off := [name for name in get_app_info(options)["disabled"] if name.split(":")[0] == LAB]:
         file = user / "labconfig/page_config.json"
         level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
         remedy = f"jupyter labextension enable --level={level} {off[0]}, {RESTART}"
-        yield Finding(f"The Lab extension is disabled ({off[0]})", remedy)
+        yield Result(f"The Lab extension is disabled ({off[0]})", remedy)
     else:
-        yield Finding(f"The Lab extension is in {folder}")
+        yield Result(f"The Lab extension is in {folder}")
     for path in jupyter.jupyter_config_path():  # the first that names it decides
         manager: Any = ExtensionConfigManager(read_config_path=[path])
         is_enabled = manager.get_jpserver_extensions().get(SERVER)
@@ -142,13 +142,13 @@ def _jupyter() -> Iterator[Finding]:
         if is_enabled is False:
             level = levels.get(path, "--system")
             remedy = f"jupyter server extension enable {level} {SERVER}, {RESTART}"
-            yield Finding(f"The server extension is disabled in {path}", remedy)
+            yield Result(f"The server extension is disabled in {path}", remedy)
         elif is_enabled:
-            yield Finding(f"The server extension is enabled in {path}")
+            yield Result(f"The server extension is enabled in {path}")
         if is_enabled is not None:
             return
     remedy = f"export JUPYTER_CONFIG_PATH={there}/etc/jupyter, {RESTART}" if there else INSTALL
-    yield Finding("The server extension is not where Jupyter looks", remedy)
+    yield Result("The server extension is not where Jupyter looks", remedy)
 
 
 def runtime_folders() -> list[Path]:
@@ -168,17 +168,17 @@ def runtime_folders() -> list[Path]:
     return [one for one in dict.fromkeys(found) if one == found[0] or one.is_dir()]
 
 
-def _runtime() -> Iterator[Finding]:
+def _runtime() -> Iterator[Result]:
     from dask_diag_lab.proxy.records import RecordDiscovery
 
     here = runtime_folders()[0]
     made = next(one for one in (here, *here.parents) if one.exists())
     if not made.is_dir() or not os.access(made, os.W_OK | os.X_OK):
         remedy = f"chmod u+rwx {made}, or set JUPYTER_RUNTIME_DIR to a folder of yours"
-        yield Finding(f"Jupyter's runtime folder {here} cannot be written", remedy)
+        yield Result(f"Jupyter's runtime folder {here} cannot be written", remedy)
         return
     records = RecordDiscovery(here, logging.getLogger(__name__))  # it logs why one is not used
     n_used = len(records.scan())
-    yield Finding(f"Jupyter's runtime folder is {here}; clusters in it: {n_used}")
+    yield Result(f"Jupyter's runtime folder is {here}; clusters in it: {n_used}")
     if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used:
-        yield Finding(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")
+        yield Result(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")

@@ -18,6 +18,7 @@ from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
+from dask_diag_lab.capture.checks import CheckError, failure_of
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.server import announce
@@ -204,6 +205,32 @@ class Run(CaptureBlock):
             The block has not ended.
         """
         return what_if(self._known, threads, transfer)
+
+    def check(self, *checks: str) -> None:
+        """Raise where the run does not keep to what is asked of it, for scripts and CI.
+
+        Parameters
+        ----------
+        *checks : str
+            ``"idle<30%"``: of the thread time, for any category of the budget, ``idle`` (threads
+            that had no task) or ``computing``, with ``<``, ``<=``, ``>`` or ``>=``, a share or
+            seconds; ``"duration<60s"``; ``"no findings"``; ``"no findings above 10%"`` of the
+            duration.
+
+        Raises
+        ------
+        AssertionError
+            The run does not pass them; the message has the figures of each.
+        ValueError
+            One cannot be understood; the message has what can be.
+        RuntimeError
+            The block has not ended.
+        """
+        duration_s = self._known.wall_s
+        given = self.budget, self.offered_s, duration_s, self.findings
+        failures = [failure for one in checks if (failure := failure_of(one, *given))]
+        if failures:
+            raise CheckError(f"{self.name}: {'; '.join(failures)}")
 
     @property
     def _known(self) -> Case:

@@ -103,6 +103,23 @@ def test_runs_are_found_by_themselves_and_know_each_other_apart(client: Client) 
         assert one.budget["other-runs"] > 0
 
 
+def test_a_check_passes_or_raises_with_the_figures(client: Client) -> None:
+    with dask_diag_lab.run("checked") as its:
+        wait(client.map(nap, [0.2] * 2, pure=False))
+        time.sleep(0.5)
+    its.check("idle<99%", "duration<60s", "waiting-in-tasks >= 0.1 s", "failed<=0s")
+    with pytest.raises(AssertionError, match=r"checked: idle is .* s, \d+ %, not <1%; duration is"):
+        its.check("idle<1%", "duration<0.1s")
+    with pytest.raises(AssertionError, match=r"nothing|idle|code|wait"):
+        its.check("no findings")
+    its.check("no findings above 1000%")
+    for wrong in ("idle", "colour<3%", "duration<5%", "no findings at all"):
+        with pytest.raises(ValueError, match="is no check: write"):
+            its.check(wrong)
+    with pytest.raises(RuntimeError, match="not over yet"):
+        dask_diag_lab.run("never").check("idle<1%")
+
+
 def test_names_are_escaped_in_html(client: Client) -> None:
     with dask_diag_lab.run("<b>") as its:
         client.submit(nap, 0.01).result()

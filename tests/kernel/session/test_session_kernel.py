@@ -108,6 +108,22 @@ def test_what_cells_compute_are_runs_of_their_names_the_first_one_also(
     kernel.run("dask_diag_lab.attach().close(); client.close()")
 
 
+def test_the_magic_shows_a_run_below_its_cell_and_checks_it(kernel: Kernel, flag: Path) -> None:
+    flag.touch()
+    kernel.run(CELL.format(flag=str(flag)))
+    magic = '%%dask_diag "my sum" --check "duration<0.0001s"\nclient.submit(abs, -5).result()'
+    result, shown, error = kernel.run(magic)
+    assert result["data"]["text/plain"] == "5"
+    assert "my sum: " in shown["data"]["text/html"]
+    assert "my sum: duration is" in error["evalue"]
+    (wrong,) = kernel.run("%%dask_diag one two\n1")
+    assert "Write %%dask_diag [name]" in wrong["evalue"]
+    (failed,) = [one for one in kernel.run("%%dask_diag\n1 / 0") if "ename" in one or "name" in one]
+    assert "ZeroDivisionError" in str(failed)
+    assert ast.literal_eval(kernel.value("[r.name for r in dask_diag_lab.runs()]"))[0] == "my sum"
+    kernel.run("dask_diag_lab.attach().close(); client.close()")
+
+
 def test_auto_attach_can_be_switched_off(kernel: Kernel, runtime_dir: Path, flag: Path) -> None:
     flag.touch()
     kernel.run('import dask; dask.config.set({"diag-lab.auto-attach": False})')
