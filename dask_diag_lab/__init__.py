@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.capture.transfers import transfers
     from dask_diag_lab.notebook.plot import plot, plots
     from dask_diag_lab.notebook.progress import progress
-    from dask_diag_lab.session import Diagnostics, attach
+    from dask_diag_lab.session import Diagnostics, attach, load
     from dask_diag_lab.views.bars import BarPlot, Level, Part
     from dask_diag_lab.views.data import Column
     from dask_diag_lab.views.figure import FigureView
@@ -47,6 +47,7 @@ __all__ = [
     "__version__",
     "attach",
     "get_task_stream",
+    "load",
     "performance_report",
     "plot",
     "plots",
@@ -67,7 +68,7 @@ _HOME = {
     "capture.transfers": ("transfers",),
     "notebook.plot": ("plot", "plots"),
     "notebook.progress": ("progress",),
-    "session": ("Diagnostics", "attach"),
+    "session": ("Diagnostics", "attach", "load"),
     "views.bars": ("BarPlot", "Level", "Part"),
     "views.data": ("Column",),
     "views.figure": ("FigureView",),

@@ -1,4 +1,4 @@
-"""The command ``dask-diag-lab``: diagnostics of any scheduler from a terminal, without a notebook.
+"""The command ``dask-diag-lab``: diagnostics from a terminal, without a notebook.
 
 Each command only calls what is there for Python too. What is heavy is imported by those that use
 it, so that ``--help`` answers at once.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import re
 import secrets
 import signal
+import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -24,7 +27,7 @@ import click
 if TYPE_CHECKING:
     from distributed import Client, Security
 
-    from dask_diag_lab.composition import Listen, Target
+    from dask_diag_lab.composition import Composition, Listen, Recording, Target
     from dask_diag_lab.proxy.messages import DashboardInfo
 
 Option = Callable[[Any], Any]  # click's decorators return what they are given
@@ -45,6 +48,12 @@ SCHEDULER: Final = _with(
     click.option("--tls-ca-file", type=_PEM, help="Authorities of tls:// addresses, as PEM."),
     click.option("--tls-cert", "tls_client_cert", type=_PEM, help="Your certificate, as PEM."),
     click.option("--tls-key", "tls_client_key", type=_PEM, help="The key of it, as PEM."),
+)
+LISTEN: Final = _with(
+    # The default is beside 8787, that of Dask's own dashboard.
+    click.option("--port", type=click.IntRange(0, 65_535), default=8788, help="0 takes any."),
+    click.option("--address", "host", default="127.0.0.1", help="Of this machine; to listen at."),
+    click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", default="", help="See above."),
 )
 
 
@@ -140,8 +149,13 @@ def checked_token(token: str) -> str:
     return token
 
 
-async def serve_until(end: Callable[[], Awaitable[object]], target: Target, listen: Listen) -> None:
-    """Serve diagnostics of a scheduler, print where, and stop serving when ``end()`` is over.
+async def serve_until(
+    end: Callable[[Composition], Awaitable[object]],
+    source: Target | Recording,
+    listen: Listen,
+    dashboard_id: str = "",
+) -> None:
+    """Serve diagnostics, print where, and stop serving when ``end(composition)`` is over.
 
     Raises
     ------
@@ -153,7 +167,8 @@ async def serve_until(end: Callable[[], Awaitable[object]], target: Target, list
     from dask_diag_lab.composition import Composition
     from dask_diag_lab.server.auth import in_url
 
-    composition = Composition(target, secrets.token_hex(8), target.address, listen)
+    name = source.name or source.address
+    composition = Composition(source, dashboard_id or secrets.token_hex(8), name, listen)
     try:
         await composition.start()
         # `::` is of IPv6 alone. What is reached is any host of the Internet; nothing is sent.
@@ -163,8 +178,8 @@ async def serve_until(end: Callable[[], Awaitable[object]], target: Target, list
         token = "…" if listen.token else composition.token
         taken = f"Port {listen.port} is taken. " if composition.port != listen.port != 0 else ""
         url = f"http://{in_url(host)}:{composition.port}/status?token={token}"
-        click.echo(f"{taken}Plots of {target.address}: {url}")
-        await end()
+        click.echo(f"{taken}Plots of {name}: {url}")
+        await end(composition)
     finally:
         await composition.close()
 
@@ -193,12 +208,26 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
+def _writable(_context: click.Context, _parameter: click.Parameter, output: str) -> str:
+    """Return where to write, if that can be written, which is to be said before an hour is over."""
+    from dask_diag_lab.capture.block import check_writable
+
+    output = "/dev/stdout" if output == "-" else output
+    try:
+        check_writable(output)
+    except OSError as error:
+        raise click.BadParameter(str(error)) from error
+    return output
+
+
+def _recorded(context: click.Context, parameter: click.Parameter, path: str | None) -> Path | None:
+    return Path(_writable(context, parameter, str(Path(path).absolute()))) if path else None
+
+
 @main.command(epilog="Example: dask-diag-lab serve tcp://10.0.0.5:8786 --port 9000")
 @SCHEDULER
-# The default is beside 8787, that of Dask's own dashboard.
-@click.option("--port", type=click.IntRange(0, 65_535), default=8788, help="0 takes any.")
-@click.option("--address", "host", default="127.0.0.1", help="Of this machine; where to listen.")
-@click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", default="", help="See above.")
+@LISTEN
+@click.option("--record", callback=_recorded, help="A .daskrun to write at the end, see `open`.")
 @click.option(
     "--death-timeout",
     type=click.FloatRange(0),
@@ -207,7 +236,13 @@ def main() -> None:
     help="Seconds to wait for the scheduler.",
 )
 def serve(
-    address: str, host: str, port: int, token: str, death_timeout: float, **tls: str | None
+    address: str,
+    host: str,
+    port: int,
+    token: str,
+    record: Path | None,
+    death_timeout: float,
+    **tls: str | None,
 ) -> None:
     """Serve live plots of a scheduler, without a notebook.
 
@@ -225,10 +260,64 @@ def serve(
     """
     from dask_diag_lab.composition import Listen
 
+    async def end(composition: Composition) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:  # Ctrl-C
+            if record is not None:
+                write = await composition.snapshot({})
+                await asyncio.to_thread(write, record)
+                click.echo(f"Recorded in {record}.", err=True)
+
     listen = Listen(host, port, checked_token(token))
     with suppress(KeyboardInterrupt):  # asyncio ends what it runs before that is raised
         target = asyncio.run(_awaited(address, tls, death_timeout))
-        asyncio.run(serve_until(asyncio.Event().wait, target, listen))
+        asyncio.run(serve_until(end, target, listen))
+
+
+@main.command("open", epilog="Example: dask-diag-lab open etl.daskrun")
+@click.argument("path", type=click.Path(path_type=Path))
+@LISTEN
+@click.option("--for-jupyter", "dashboard_id", default="", hidden=True)
+@click.option("--unused-s", type=float, default=600.0, hidden=True)
+def open_recording(
+    path: Path, host: str, port: int, token: str, dashboard_id: str, unused_s: float
+) -> None:
+    """Serve the plots of a recording; no cluster is needed.
+
+    PATH is a file that `serve --record`, or Python, has written. Serves as `serve` does, until
+    Ctrl-C, and prints the address that opens the plots in a browser on this machine.
+    """
+    from dask_diag_lab.composition import Listen, Recording
+    from dask_diag_lab.server.application import load
+
+    async def end(composition: Composition) -> None:
+        # For Jupyter, which has no terminal: until that, or whoever looks, is gone.
+        await (_while_used(composition, unused_s) if dashboard_id else asyncio.Event().wait())
+
+    listen = Listen(host, port, checked_token(token))
+    # Beside the file, which takes as long.
+    threading.Thread(target=load, daemon=True).start()
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve_until(end, Recording(path), listen, dashboard_id))
+
+
+async def _while_used(composition: Composition, unused_s: float) -> None:
+    """Wait until standard input has ended, or nobody has looked for so long."""
+    loop, has_ended = asyncio.get_running_loop(), asyncio.Event()
+
+    def wait() -> None:
+        os.read(sys.stdin.fileno(), 1)  # `sys.stdin.read` would hold a lock when Python ends
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(has_ended.set)
+
+    threading.Thread(target=wait, daemon=True).start()
+    used_s = time.monotonic()
+    while not has_ended.is_set() and time.monotonic() - used_s < unused_s:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(has_ended.wait(), min(unused_s, 1.0))
+        if composition.server.is_used:
+            used_s = time.monotonic()
 
 
 @main.command(epilog="Example: dask-diag-lab doctor")
@@ -313,18 +402,6 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
             found.append((info, f"{one.address.url}/status{token}"))
     await registry.close()
     return found
-
-
-def _writable(_context: click.Context, _parameter: click.Parameter, output: str) -> str:
-    """Return where to write, if that can be written, which is to be said before an hour is over."""
-    from dask_diag_lab.capture.block import check_writable
-
-    output = "/dev/stdout" if output == "-" else output
-    try:
-        check_writable(output)
-    except OSError as error:
-        raise click.BadParameter(str(error)) from error
-    return output
 
 
 def _capture(output: str) -> Option:

@@ -1,7 +1,8 @@
-"""What follows one scheduler: feed, history, server and record on one event loop, and its end.
+"""What serves one scheduler or recording: source, history, server and record on one event loop.
 
 With `session`, which gives it a thread, the only code that knows all of these packages. It needs
-no Jupyter kernel: any process and any running loop will do.
+no Jupyter kernel: any process and any running loop will do. A recording is served without
+`distributed`, whose import takes a second.
 """
 
 from __future__ import annotations
@@ -22,20 +23,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from dask_diag_lab.collector import LEASE_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
-from dask_diag_lab.store import History, LiveSession
+from dask_diag_lab.store import History, LiveSession, recording
 from dask_diag_lab.store.queries import UNASKED
-from dask_diag_lab.transport import Feed
 
 if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.schema import Batch, FeedState
     from dask_diag_lab.store.queries import Query
+    from dask_diag_lab.transport import Feed
 
 logger = logging.getLogger(__name__)
 # The log of this package has no reader where there is no notebook; that of `distributed` has one.
@@ -45,9 +45,9 @@ T = TypeVar("T")
 # Default, least and most of each setting; times in seconds. `dask_diag_lab.yaml` explains them.
 LIMITS: Final[Mapping[str, tuple[str | int, float, float]]] = {
     "max-actions": (2_000_000, 1000, inf),
-    # Half of the collector's lease: it must not take a slow follower for one that has left.
-    "interval": ("250ms", 0.05, LEASE_S / 2),
-    "idle-interval": ("2s", 0.05, LEASE_S / 2),
+    # Half of `collector.LEASE_S`: it must not take a slow follower for one that has left.
+    "interval": ("250ms", 0.05, 300),
+    "idle-interval": ("2s", 0.05, 300),
     "port": (0, 0, 65_535),
 }
 
@@ -58,6 +58,7 @@ _NUMBER: Final = re.compile(r"([\w-]+\.)?[0-9a-f-]{8,}")
 CLIENT_CLOSED: Final = "The client was closed."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
 KEPT: Final = "The history is kept until the kernel stops."
+RECORDED: Final = "This is a recording; its cluster cannot be asked any more."
 
 
 @dataclass(slots=True)
@@ -113,6 +114,85 @@ class Target:
             "" if _NUMBER.fullmatch(name) else name,
             link,
         )
+
+    @property
+    def record(self) -> dict[str, Any]:  # JSON
+        """What the runtime record says of it."""
+        scheduler = {"id": self.scheduler_id, "address": self.address, "dashboard": self.dashboard}
+        kernel = {"kernel_id": announce.kernel_id(), **announce.running_cell()}
+        return {**kernel, "scheduler": scheduler}
+
+    def session(self) -> LiveSession:
+        """Return a session for what will come of it."""
+        return LiveSession(History(int(setting("max-actions"))))
+
+    def feed(
+        self,
+        on_batch: Callable[[Batch], None],
+        on_state: Callable[[FeedState], None],
+        is_ending: Callable[[], bool],
+    ) -> Feed:
+        """Return what fills a session; the arguments are those of `Feed`."""
+        from dask_diag_lab.transport import Feed
+
+        return Feed(
+            self.address,
+            self.connection_args,
+            on_batch=on_batch,
+            on_state=on_state,
+            is_ending=is_ending,
+            interval_s=setting("interval"),
+            idle_interval_s=setting("idle-interval"),
+        )
+
+
+class Recording:
+    """What a file says of a cluster, in the place of a `Target`.
+
+    Raises ValueError and OSError as `recording.load`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name = path.name
+        self._live = recording.load(path)
+        scheduler = self._live.history.scheduler
+        self.address = "" if scheduler is None else scheduler.address
+        # Not that of the cluster: what belongs to that one does not belong to its recording.
+        self.scheduler_id = ""
+
+    @property
+    def record(self) -> dict[str, Any]:  # JSON
+        """As of `Target`; of no kernel, whose new clusters take the places of those before."""
+        scheduler = {"id": self.scheduler_id, "address": self.address, "dashboard": ""}
+        return {"kernel_id": None, "scheduler": scheduler}
+
+    def session(self) -> LiveSession:
+        """Return what was recorded."""
+        return self._live
+
+    def feed(self, *_: object) -> NoFeed:
+        """Return what adds nothing to it."""
+        return NoFeed()
+
+
+class NoFeed:
+    """The `Feed` of a recording: nothing comes, and nobody can be asked."""
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def watch(self, is_watched: bool, wanted: frozenset[str] = frozenset()) -> None:
+        """Do nothing."""
+
+    async def pull(self) -> None:
+        """Return at once: all that is known is there."""
+
+    close = pull_briefly = pull_all = pull
+
+    def ask(self, *given: Any) -> None:  # the arguments of `QueryRunner.ask`
+        """Answer that there is no answer."""
+        fail: Callable[[str], None] = given[-1]
+        fail(RECORDED)
 
 
 def dashboard_link(address: str, identity: Mapping[str, Any]) -> str:  # as msgpack has it
@@ -173,12 +253,23 @@ def own_listen() -> Listen:
     return Listen(host, int(setting("port")))
 
 
+def _circumstances() -> dict[str, Any]:  # JSON
+    """Return versions, and those settings of Dask that hold no secret, for a recording."""
+    import dask
+
+    from dask_diag_lab.server.info import shown_configuration
+
+    with dask.config.config_lock:  # a cell may be setting something
+        settings = shown_configuration(dask.config.config)
+    return {"versions": announce.versions(), "settings": dict(settings)}
+
+
 class Composition:
-    """What follows one scheduler, with history, server and record, all on the running loop.
+    """What serves a source, with history, server and record, all on the running loop.
 
     Parameters
     ----------
-    target : Target
+    source : Target or Recording
     dashboard_id, name : str
         Id of this dashboard, and what people call it.
     listen : Listen
@@ -191,7 +282,7 @@ class Composition:
         Where it is on this machine, once it serves, and what opens it.
     port : int
         That of ``listen.host``, once it serves.
-    feed : Feed
+    feed : Feed or NoFeed
         What fills the history.
     server : Server
         What draws it.
@@ -199,7 +290,7 @@ class Composition:
 
     def __init__(
         self,
-        target: Target,
+        source: Target | Recording,
         dashboard_id: str,
         name: str,
         listen: Listen,
@@ -209,36 +300,19 @@ class Composition:
         self.token = listen.token or secrets.token_urlsafe(32)
         self._record: dict[str, Any] = {}  # JSON
         self._file: Path | None = None
-        self._info: dict[str, Any] = {  # JSON
-            "id": dashboard_id,
-            "name": name,
-            "kernel_id": announce.kernel_id(),
-            **announce.running_cell(),
-            "scheduler": {
-                "id": target.scheduler_id,
-                "address": target.address,
-                "dashboard": target.dashboard,
-            },
-        }
+        self._info: dict[str, Any] = {"id": dashboard_id, "name": name, **source.record}  # JSON
         self._has_left = False
         self._to_close = AsyncExitStack()
-        self._live = LiveSession(History(int(setting("max-actions"))))
+        self._live = source.session()
         self._live.queries.on_ask = self._ask_cluster
-        self.feed = Feed(
-            target.address,
-            target.connection_args,
-            on_batch=self._take,
-            on_state=self._state_changed,
-            is_ending=is_ending,
-            interval_s=setting("interval"),
-            idle_interval_s=setting("idle-interval"),
-        )
+        self.feed = source.feed(self._take, self._state_changed, is_ending)
         self.server = Server(
             self._live,
             info=lambda: self._info,
             token=self.token,
             on_watch=self.feed.watch,
             catch_up=self.feed.pull_briefly,
+            snapshot=self.snapshot,
             host=listen.host,
             port=listen.port,
         )
@@ -336,6 +410,19 @@ class Composition:
         if is_fresh:
             await self.feed.pull()
         return function(self._live)
+
+    async def snapshot(self, selection: Mapping[str, str]) -> Callable[[Path], None]:
+        """Return what writes all that is known by now to a file, in any thread.
+
+        Its plots show a `LiveSession.selection`.
+
+        What plots would ask the scheduler for is fetched before, where that is there.
+        """
+        with suppress(ConnectionError):  # what is known is worth a file
+            await self.feed.pull()
+            await self.feed.pull_all()
+        recorded = self._live.recorded or _circumstances()
+        return recording.snapshot(self._live.history, recorded, selection)
 
     async def query(self, kind: str, arguments: Mapping[str, str | float]) -> Any:  # plain data
         """Return the cluster's answer of now to one of `schema.QUERIES`.

@@ -20,6 +20,8 @@ from dask_diag_lab.cli import checked_token, serve_until
 if TYPE_CHECKING:
     from distributed import Scheduler
 
+    from dask_diag_lab.composition import Composition
+
 # In the scheduler's own log: that of this package has no reader where there is no notebook.
 logger = logging.getLogger("distributed.dask_diag_lab")
 
@@ -53,7 +55,7 @@ def _run(given: tuple[Mapping[str, Any], Any], stop: threading.Event) -> None:
     # Takes longer than the scheduler's loop may wait.
     from dask_diag_lab.composition import Target, dashboard_link, own_listen
 
-    async def end() -> None:
+    async def end(_: Composition) -> None:
         # Not in a thread of a pool: Python waits for those before it ends.
         while not stop.is_set():  # noqa: ASYNC110  # it is set from another thread
             await asyncio.sleep(END_CHECK_S)

@@ -1,7 +1,8 @@
 """Diagnostics of the clusters of this process: when they begin and end. `attach` makes them.
 
 Each cluster has one `Diagnostics`, which runs a `Composition` on an event loop in a thread of its
-own and ends with the last client of that cluster. In a Jupyter kernel what it knows is still
+own and ends with the last client of that cluster; that of a recording, which `load` makes, ends
+when it is closed. In a Jupyter kernel what it knows is still
 served after that: the history of the cluster that closed last, until another cluster is attached or
 the kernel stops. `_Attachments` keeps which are open and whose history is kept.
 """
@@ -25,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from dask_diag_lab.cells import CellWatch
-from dask_diag_lab.composition import Composition, Target, own_listen
+from dask_diag_lab.composition import Composition, Recording, Target, own_listen
 from dask_diag_lab.server import announce, missing_bokeh
 from dask_diag_lab.server.handlers import until
 
@@ -52,17 +53,19 @@ class Diagnostics:
     """The live diagnostics of one scheduler, in a thread of their own; `attach` makes them.
 
     They end with the last client that they were attached for, with `close`, or with the process.
+    Those of a recording, which `load` makes, show what was known when it was saved.
     In a Jupyter kernel what they know is still served when their last client has closed: until
     diagnostics of another cluster take their place there, or `close`.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, source: Target | Recording) -> None:
         self.id: str = secrets.token_hex(8)
-        self.name: str = target.name or announce.session_name(kernel=announce.kernel_id())
-        self.scheduler_id, self.address = target.scheduler_id, target.address
+        self.name: str = source.name or announce.session_name(kernel=announce.kernel_id())
+        self.scheduler_id, self.address = source.scheduler_id, source.address
+        self._is_recording = isinstance(source, Recording)
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._composition = Composition(
-            target, self.id, self.name, own_listen(), lambda: not self._has_client()
+            source, self.id, self.name, own_listen(), lambda: not self._has_client()
         )
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
@@ -171,13 +174,25 @@ class Diagnostics:
 
         return self._call(lambda: download(self.url, plot, os.fspath(path), arguments))
 
-    def save(self, path: str | os.PathLike[str]) -> Any:
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        run: int = 0,
+        start: float | None = None,
+        stop: float | None = None,
+    ) -> Any:
         """Write all that is known of the cluster to a file, without what workers would have to say.
 
         Parameters
         ----------
         path : str or path
-            Such as ``"etl.daskrun"``; `dask_diag_lab.store.recording.load` reads it.
+            Such as ``"etl.daskrun"``; `dask_diag_lab.load`, the command ``dask-diag-lab open`` and
+            a double click in JupyterLab open it.
+        run : int
+            Number of the run that its plots show at first; 0 for none. All is written in any case.
+        start, stop : float, optional
+            The same for a stretch of time, in seconds since the epoch.
 
         Returns
         -------
@@ -187,15 +202,18 @@ class Diagnostics:
         Raises
         ------
         OSError
-            The file cannot be written.
+            The file cannot be written; nothing is left of it.
         RuntimeError
             These diagnostics are closed.
         """
+        ends = {"start": start, "stop": stop}
+        selection = {name: f"{end:.6f}" for name, end in ends.items() if end is not None}
+        if run:
+            selection = {"run": str(run)}
 
         def save() -> None:
-            from dask_diag_lab.store.recording import snapshot
-
-            self.submit(lambda live: snapshot(live.history)).result(START_TIMEOUT_S)(Path(path))
+            taken = self._run_soon(lambda: self._composition.snapshot(selection), of_history=True)
+            taken.result(START_TIMEOUT_S)(Path(path))
 
         return self._call(save)
 
@@ -299,8 +317,12 @@ class Diagnostics:
         return [client for known in self._clients if (client := known()) is not None]
 
     def _has_client(self) -> bool:
-        """Whether one of them, and its cluster, is neither closed nor closing, nor forgotten."""
-        return not all(_is_closed(one) or _is_closed(one.cluster) for one in self._living)
+        """Whether one of them, and its cluster, is neither closed nor closing, nor forgotten.
+
+        A recording needs none.
+        """
+        is_left = all(_is_closed(one) or _is_closed(one.cluster) for one in self._living)
+        return self._is_recording or not is_left
 
     @property
     def _is_cluster_closed(self) -> bool:
@@ -394,7 +416,7 @@ def _is_closed(one: Any) -> bool:  # a client; whatever has a scheduler's addres
 
 
 class _Attachments:
-    """The diagnostics of this process: the open ones by scheduler id, and the one history.
+    """The diagnostics of this process: open ones by scheduler id, recordings, and the one history.
 
     They belong to the process and not to a caller: attaching has to be idempotent for any number
     of clients that do not know of each other. There is a history, that of the cluster which closed
@@ -406,6 +428,7 @@ class _Attachments:
         self._cells: CellWatch | None = None
         self._open: dict[str, Diagnostics] = {}
         self._history: Diagnostics | None = None
+        self._loaded: set[Diagnostics] = set()
 
     def attach(self, target: Target, client: Client) -> Diagnostics:
         """Return the diagnostics of `target`, started now if there were none."""
@@ -439,6 +462,14 @@ class _Attachments:
         for diagnostics in list(self._open.values()):
             diagnostics.note_code(replace(cell))
 
+    def load(self, path: Path) -> Diagnostics:
+        """Return diagnostics of a recording, started now."""
+        made = Diagnostics(Recording(path))
+        with self.lock:
+            self._loaded.add(made)
+        made.start()
+        return made
+
     def _at(self, address: str) -> Diagnostics | None:
         """Return the open diagnostics of an address: where a scheduler has been started anew."""
         return next((one for one in self._open.values() if one.address == address), None)
@@ -461,6 +492,7 @@ class _Attachments:
                 del self._open[diagnostics.scheduler_id]
             if self._history is diagnostics:
                 self._history = None
+            self._loaded.discard(diagnostics)
 
     def keep(self, diagnostics: Diagnostics) -> None:
         """Make an open one the history, in the place of the one before."""
@@ -472,7 +504,7 @@ class _Attachments:
 
     def close_all(self) -> None:
         """At interpreter exit: leave no record behind."""
-        for diagnostics in (*self._open.values(), self._history):
+        for diagnostics in (*self._open.values(), *self._loaded, self._history):
             if diagnostics is not None:
                 diagnostics.close(timeout_s=2)
 
@@ -527,6 +559,32 @@ def attach(client: Client | None = None) -> Diagnostics:
     if reason := missing_bokeh():
         warnings.warn(reason, RuntimeWarning, stacklevel=2)
     return diagnostics
+
+
+def load(path: str | os.PathLike[str]) -> Diagnostics:
+    """Open a recording: what `Diagnostics.save` and `Run.save` have written.
+
+    There need be no cluster and no client. In a Jupyter kernel it is in the Dask sidebar, by the
+    name of its file, until it is closed.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    Diagnostics
+        Of which `table`, `export`, `plots`, `url` and `close` work as of a cluster; what its
+        workers would have to be asked for is not there.
+
+    Raises
+    ------
+    ValueError
+        It is no recording, a part of one, or of a newer version; the text says what to do.
+    OSError
+        The file cannot be read.
+    """
+    return _attachments.load(Path(path))
 
 
 def attach_quietly(client: Client) -> Diagnostics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import time
 from collections.abc import Callable, Coroutine
@@ -151,6 +152,25 @@ class Run(CaptureBlock):
         self.verdict = ""
         self._case: Case | None = None
         self._client = client
+
+    def save(self, path: str | os.PathLike[str]) -> Any:
+        """Write what is known of the cluster to a file whose plots show this run at first.
+
+        Called when the block has ended, and before its client is closed.
+
+        Parameters
+        ----------
+        path : str or path
+            As of `Diagnostics.save`; so are what is returned and what is raised.
+
+        Raises
+        ------
+        RuntimeError
+            Also: the block has not ended.
+        """
+        if not self.stop:
+            raise RuntimeError("The run is not over: save it behind its block.")
+        return self._diagnostics.save(path, run=self.number, start=self.start, stop=self.stop)
 
     def __str__(self) -> str:
         if not self.stop:

@@ -30,6 +30,7 @@ from dask_diag_lab.server.stream import Stream, StreamHandler
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
+    from dask_diag_lab.server.handlers import Snapshot
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 
@@ -67,6 +68,7 @@ ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (r"/individual-plots\.json", handlers.StockPlotsHandler),
     (r"/runs\.json", handlers.RunsHandler),
     (r"/health", handlers.HealthHandler),
+    (r"/recording\.daskrun", handlers.RecordingHandler),
     (rf"/plots/{NAME}", pages.PlotPageHandler),
     (rf"/plots/{NAME}\.([a-z.]*)", handlers.TableHandler),
     (r"/stream", StreamHandler),
@@ -87,8 +89,8 @@ def missing_bokeh() -> str:
     return ""
 
 
-def _load() -> None:
-    """Import what drawing needs, in a thread."""
+def load() -> None:
+    """Import what drawing needs, in a thread; a server does it by itself, but not at once."""
     import dask_diag_lab.server.page  # noqa: F401
 
     REGISTRY.load()
@@ -144,6 +146,8 @@ class Server:
     catch_up : callable, optional
         Waits, not for long, until the history has what the scheduler knows now: while nobody
         looks it is some seconds behind, and a table is to be that of now.
+    snapshot : callable, optional
+        As of `Site`.
     plots : sequence of Plot, optional
         Default: all of the registry, and those that are registered while the server runs.
     host : str
@@ -166,11 +170,12 @@ class Server:
         token: str,
         on_watch: Callable[[bool, frozenset[str]], None] = lambda _is_watched, _wanted: None,
         catch_up: Callable[[], Awaitable[None]] | None = None,
+        snapshot: Snapshot | None = None,
         plots: Sequence[Plot] | None = None,
         host: str = LOOPBACK,
         port: int = 0,
     ) -> None:
-        self._site = Site(live, info, catch_up, plots)
+        self._site = Site(live, info, catch_up, plots, snapshot)
         self._host, self.port = host, port
         self._is_loopback = in_url(host) in LOOPBACK_NAMES
         application = Application(self._rules(), **SETTINGS)
@@ -219,6 +224,12 @@ class Server:
         """Whether a Jupyter server has asked how it is."""
         return self._site.is_found
 
+    @property
+    def is_used(self) -> bool:
+        """Whether a browser has plots of it open, or somebody looks at it or asks for data."""
+        pages = self._site.pages
+        return pages is not None and (pages.has_plots or pages.is_watched)
+
     def tick(self) -> None:
         """Something may have changed: what is seen is brought up to date soon."""
         self._site.tick()
@@ -250,7 +261,7 @@ class Server:
         with suppress(TimeoutError):
             await asyncio.wait_for(site.is_wanted.wait(), LISTED_S)
         try:
-            await asyncio.to_thread(_load)
+            await asyncio.to_thread(load)
             # Here and not above: the package has to be importable without Bokeh.
             from dask_diag_lab.server.page import Pages
 

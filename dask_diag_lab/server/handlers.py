@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl
 from zlib import crc32
@@ -26,6 +27,7 @@ from dask_diag_lab.store.runs import MAX_RUNS
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
 from dask_diag_lab.views.tasks.event_texts import losses
+from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.page import Pages
@@ -46,8 +48,13 @@ NOT_ARGUMENTS: Final = frozenset({"token", "bare", "sort", "limit"})
 MAX_VERSION: Final = 2**31
 BUDGETS_S: Final = 10.0
 """So long the list of runs waits for their budgets; it has those that are known by then."""
+PART_BYTES: Final = 1 << 20
+"""Of a recording, sent at once."""
 PAUSE_S: Final = 0.02
 """Between two looks at what a request waits for."""
+
+
+Snapshot = Callable[[Mapping[str, str]], Awaitable[Callable[[Path], None]]]
 
 
 @dataclass(slots=True)
@@ -63,6 +70,8 @@ class Site:
         Waits, not for long, until the history has what the scheduler knows now.
     catalogue : sequence of Plot or None
         What can be shown; None: all that is registered.
+    snapshot : callable or None
+        Takes a `LiveSession.selection`, returns what writes a recording to a file in any thread.
     missing : str
         Why no plot can be shown, in words; '' when they can.
     loaded : Event
@@ -83,6 +92,7 @@ class Site:
     info: Callable[[], Mapping[str, Any]]  # JSON values
     catch_up: Callable[[], Awaitable[None]] | None = None
     catalogue: Sequence[Plot] | None = None
+    snapshot: Snapshot | None = None
     missing: str = ""
     loaded: asyncio.Event = field(default_factory=asyncio.Event)
     is_wanted: asyncio.Event = field(default_factory=asyncio.Event)
@@ -139,6 +149,12 @@ class Site:
         return listed
 
 
+def arguments_in(live: LiveSession, plot: Plot, given: Mapping[str, str]) -> Mapping[str, str]:
+    """Return arguments with those of the selection, where a plot takes such and has none."""
+    is_free = plot.has_period and given.keys().isdisjoint({*PERIOD, *RUN})
+    return {**given, **live.selection} if is_free else given
+
+
 async def until(condition: Callable[[], bool], limit_s: float) -> bool:
     """Wait for a condition, `limit_s` at most; return whether it was met."""
     deadline = time.monotonic() + limit_s
@@ -154,7 +170,7 @@ def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
     since the epoch. ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has
     one. ``tasks`` are those of the groups that the scheduler knows now, without forgotten ones;
     done are those in memory or released. ``losses`` are the workers that died of late, and of the
-    last when and why.
+    last when and why. A recording has no ``since``.
     """
     feed, scheduler, workers = live.feed_state, live.history.scheduler, live.history.workers
     is_there = scheduler is not None and feed.state in ("live", "degraded")
@@ -162,10 +178,11 @@ def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
     states = dict(zip(STATES, map(int, live.history.groups.states.sum(axis=0)), strict=True))
     # A group counts as erred what failed and is forgotten, also before a restart.
     erred = states["erred"] if scheduler is None else scheduler.n_erred
+    since = {"since": feed.since} if live.recorded is None else {}
     return {
         "state": feed.state,
         "reason": feed.reason,
-        "since": feed.since,
+        **since,
         "workers": scheduler.n_workers if scheduler and is_there else 0,
         "threads": scheduler.nthreads if scheduler and is_there else 0,
         "memory_limit": limit if is_there else 0,
@@ -290,7 +307,8 @@ class TableHandler(SiteHandler):
         sort, limit = self.get_query_argument("sort", ""), self.get_query_argument("limit", "")
         with self.refusing():
             n_rows = int(limit) if limit else None
-            view = plot(self.site.live, arguments=read_arguments(given))
+            arguments = arguments_in(self.site.live, plot, read_arguments(given))
+            view = plot(self.site.live, arguments=arguments)
         content_type, write = FORMATS[kind]
         try:
             parts = await export(self.site, view, write, sort, n_rows)
@@ -302,6 +320,25 @@ class TableHandler(SiteHandler):
         async for part in parts:
             self.write(part)
             await self.flush()
+
+
+class RecordingHandler(SiteHandler):
+    """``/recording.daskrun``: all that is known, as a file; with ``run`` its plots show that."""
+
+    async def get(self) -> None:
+        if self.site.snapshot is None:
+            raise HTTPError(404, "Nothing is recorded here.")
+        run = self.get_query_argument("run", "")
+        write = await self.site.snapshot({"run": run} if run.isdecimal() else {})
+        with TemporaryDirectory(prefix="dask-diag-lab-") as folder:
+            path = Path(folder) / "recording.daskrun"
+            await asyncio.to_thread(write, path)
+            self.set_header("Content-Type", "application/octet-stream")
+            self.set_header("Content-Disposition", f'attachment; filename="{path.name}"')
+            with path.open("rb") as file:
+                while part := await asyncio.to_thread(file.read, PART_BYTES):
+                    self.write(part)
+                    await self.flush()
 
 
 class FilesHandler(SafeHandler, StaticFileHandler):

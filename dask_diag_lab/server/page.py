@@ -390,7 +390,8 @@ class Page:
         failure = self._error or self._fault
         self.control.state = "error" if failure else feed.state
         self.control.message = failure or feed.reason
-        self.control.closed_at = feed.since if feed.state == "closed" else 0.0
+        is_end_known = feed.state == "closed" and self._live.recorded is None
+        self.control.closed_at = feed.since if is_end_known else 0.0
 
     def _update(self, view: View) -> None:
         view.follow_run()
@@ -482,6 +483,11 @@ class Pages:
         await asyncio.wait([self._drawing])
         for page in list(self._pages):
             self.drop(page)
+
+    @property
+    def has_plots(self) -> bool:
+        """Whether a browser has a plot open, perhaps where nobody sees it."""
+        return any(isinstance(page, Page) for page in self._pages)
 
     def want(self, needs: frozenset[str], for_s: float) -> None:
         """Count for a while as somebody who looks at a plot with these needs."""

@@ -47,7 +47,7 @@ class Stream:
         self._site, self._write = site, write
         self._pages: dict[str, Page] = {}
         self._runs: RunsPage | None = None
-        self._selection: Mapping[str, str] = {}
+        self._selection: Mapping[str, str] = site.live.selection
         self._messages: list[str] = []
         self._buffers: list[bytes] = []
         self._sending: asyncio.Task[None] | None = None

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from math import isfinite, nan
 from typing import Any, Final
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +39,8 @@ _TOKEN: Final = re.compile("([0-9a-f]{32})")
 
 
 def _hash(key: str) -> int:
-    return hash(key) & 0xFFFF
+    """Return two bytes that are the same in each process, for recordings."""
+    return crc32(key.encode(errors="surrogatepass")) & 0xFFFF
 
 
 class Segment:
@@ -48,7 +50,10 @@ class Segment:
     and the token itself are kept once, and what is after it is in one text.
     """
 
-    SAVED = ("first", "stop", "_heads", "_tokens", "_text", "_head", "_token", "_begins")
+    SAVED = (
+        *("first", "stop", "_heads", "_tokens", "_text", "_head", "_token", "_begins"),
+        "_hashes",
+    )
 
     def __init__(self, first: int, keys: Sequence[str]) -> None:
         self.first, self.stop = first, first + len(keys)
@@ -65,11 +70,6 @@ class Segment:
         self._text = "".join(tails)
         self._head, self._token = narrow(np.array(head_of)), narrow(np.array(token_of))
         self._begins = narrow(np.cumsum([0, *map(len, tails)]))
-        self._hashes = np.fromiter(map(_hash, keys), np.uint16, len(keys))
-
-    def restored(self) -> None:
-        """Hash the keys again: in another process `hash` gives other numbers."""
-        keys = self.take(np.arange(self.first, self.stop))
         self._hashes = np.fromiter(map(_hash, keys), np.uint16, len(keys))
 
     def take(self, ordinals: Ints) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -36,6 +36,11 @@ class LiveSession:
         Questions to the cluster and their answers.
     jobs : Jobs
         What is being worked out in another thread.
+    recorded : mapping or None
+        What a recording says beside its history, as JSON; None where this is no recording.
+    selection : mapping of str to str
+        The run, or the stretch of time, that plots show until their reader chooses another one, as
+        arguments of a view: ``run``, or ``start`` and ``stop``; none for all.
     on_change : callable
         Called when something was taken over or noted; for one listener.
     """
@@ -47,6 +52,8 @@ class LiveSession:
         self.feed_state = FeedState("connecting", "", 0.0)
         self.queries = Queries()
         self.jobs = Jobs()
+        self.recorded: Mapping[str, Any] | None = None  # JSON
+        self.selection: Mapping[str, str] = {}
         self.on_change: Callable[[], None] = lambda: None
         self._clock = clock
         self._batch_clock = 0.0
@@ -55,10 +62,14 @@ class LiveSession:
         self._n_changes = 0
 
     @classmethod
-    def closed(cls, history: History, reason: str) -> LiveSession:
+    def of_recording(
+        cls, history: History, recorded: Mapping[str, Any], selection: Mapping[str, str]
+    ) -> LiveSession:
         """Return that of a history to which nothing is added any more."""
         live = cls(history, clock=lambda: 0.0)
-        live.feed_state = FeedState("closed", reason, history.until)
+        live.recorded, live.selection = recorded, selection
+        until = time.strftime("%Y-%m-%d %H:%M", time.localtime(history.until))
+        live.feed_state = FeedState("closed", f"Recording until {until}", history.until)
         return live
 
     @property

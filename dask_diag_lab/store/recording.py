@@ -11,10 +11,10 @@ import io
 import json
 import zipfile
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -36,14 +36,34 @@ META: Final = "meta.json"
 TABLES: Final = "tables.npz"
 ACTIONS: Final = "actions "
 """Begins the names of the columns of the log."""
+MAX_BYTES: Final = 1 << 32
+"""Of the parts of a file that is read: some hundred times as much as a million tasks have."""
+
+CUT: Final = "is cut off, its end is missing. Copy it once more, or save the recording again"
+FOREIGN: Final = "is no recording of dask_diag_lab. Those are what `Diagnostics.save` writes"
+OF_ANOTHER: Final = f"this version of dask_diag_lab reads format {FORMAT}: update dask_diag_lab"
+DAMAGED: Final = "Copy it once more, or save the recording again"
 
 Array = npt.NDArray[Any]  # dtypes differ
 
 
-def snapshot(history: History) -> Callable[[Path], None]:
+def snapshot(
+    history: History,
+    recorded: Mapping[str, Any] | None = None,
+    selection: Mapping[str, str] | None = None,
+) -> Callable[[Path], None]:
     """Return what writes a history as it is now to a file, in any thread.
 
     The file is a zip; it is at its place only when it is whole.
+
+    Parameters
+    ----------
+    history : History
+    recorded : mapping, optional
+        What else is to be said, as JSON; see `LiveSession.recorded`.
+    selection : mapping, optional
+        As `LiveSession.selection`. All is written in any case: what began before a run, or was
+        said of it later, is what its plots are made of as well.
     """
     writer = _Writer()
     saved, rows = writer.json_of(history), history.actions.snapshot()
@@ -51,7 +71,8 @@ def snapshot(history: History) -> Callable[[Path], None]:
     def write(path: Path) -> None:
         arrays = writer.arrays | {f"{ACTIONS}{name}": one for name, one in rows().items()}
         dtypes = {name: column.dtype.str for name, column in arrays.items()}
-        meta = {"format": FORMAT, "dtypes": dtypes, "history": saved}
+        said = {"recorded": dict(recorded or {}), "selection": dict(selection or {})}
+        meta = {"format": FORMAT, **said, "dtypes": dtypes, "history": saved}
         part = path.with_name(f".{path.name}.part")
         try:
             with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
@@ -72,25 +93,48 @@ def load(path: Path) -> LiveSession:
     Raises
     ------
     ValueError
-        It is no such file, a part of one, or of another version.
+        It is no such file, a part of one, or of another version; the text is for the user.
     OSError
         It cannot be read.
     """
+    with path.open("rb") as file:
+        is_begun = file.read(4) == b"PK\3\4"
+        if not zipfile.is_zipfile(file):
+            raise ValueError(f"{path} {CUT if is_begun else FOREIGN}.")
+        try:
+            meta, tables = _parts(file)
+        except KeyError as error:
+            raise ValueError(f"{path} {FOREIGN}.") from error
+        except Exception as error:  # what is damaged may raise anything
+            raise ValueError(f"{path} is damaged ({error}). {DAMAGED}.") from error
+    if meta["format"] != FORMAT:
+        raise ValueError(f"{path} is of format {meta['format']}; {OF_ANOTHER}.")
     try:
-        with zipfile.ZipFile(path) as file:
-            meta = json.loads(file.read(META))
-            if meta["format"] != FORMAT:
-                raise ValueError(f"its format is {meta['format']}, this version reads {FORMAT}")
-            tables = io.BytesIO(file.read(TABLES))
-        with np.load(tables, allow_pickle=False) as file:
-            arrays = {n: _unpacked(file[n], dtype) for n, dtype in meta["dtypes"].items()}
-        history = History()
-        _Reader(arrays).restore(history, meta["history"])
-        rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
-        history.actions.refill(rows)
-    except (zipfile.BadZipFile, LookupError, TypeError, AttributeError, EOFError) as error:
-        raise ValueError(f"{path} is no recording, or a part of one: {error!r}.") from error
-    return LiveSession.closed(history, "This is a recording.")
+        return _restored(meta, tables)
+    except Exception as error:  # as above
+        text = f"{path} is damaged: {META} and {TABLES} do not fit ({error!r}). {DAMAGED}."
+        raise ValueError(text) from error
+
+
+def _parts(file: IO[bytes]) -> tuple[dict[str, Any], bytes]:  # JSON
+    """Return both parts of a file; raises KeyError where it is that of something else."""
+    with zipfile.ZipFile(file) as parts:
+        if sum(part.file_size for part in parts.infolist()) > MAX_BYTES:
+            raise ValueError(f"it has more than {MAX_BYTES >> 30} GiB")
+        meta = json.loads(parts.read(META))
+        if not isinstance(meta, dict) or "format" not in meta:
+            raise KeyError("format")
+        return meta, parts.read(TABLES) if meta["format"] == FORMAT else b""
+
+
+def _restored(meta: Mapping[str, Any], tables: bytes) -> LiveSession:  # JSON
+    with np.load(io.BytesIO(tables), allow_pickle=False) as file:
+        arrays = {n: _unpacked(file[n], dtype) for n, dtype in meta["dtypes"].items()}
+    history = History()
+    _Reader(arrays).restore(history, meta["history"])
+    rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
+    history.actions.refill(rows)
+    return LiveSession.of_recording(history, dict(meta["recorded"]), dict(meta["selection"]))
 
 
 def saved_of(value: Any) -> Sequence[str]:  # any attribute of a history

@@ -156,12 +156,19 @@ def test_the_catalogue_and_the_server_load_without_bokeh() -> None:
         assert not any(is_or_is_in(module, "bokeh") for module in loaded)
 
 
+def test_a_recording_is_served_without_the_engine() -> None:
+    assert "distributed" not in loaded_by(["dask_diag_lab.composition"])[0]
+
+
 def test_the_repr_of_diagnostics_loads_no_bokeh() -> None:
     check = (
         "import sys\n"
         "from dask_diag_lab.composition import Target\n"
         "from dask_diag_lab.session import Diagnostics\n"
-        "print(repr(Diagnostics(Target('id', 'tcp://127.0.0.1:1', {}))), 'bokeh' in sys.modules)\n"
+        "made = Diagnostics(Target('id', 'tcp://127.0.0.1:1', {}))\n"
+        "print(repr(made), 'bokeh' in sys.modules)\n"
+        "made.start()\n"  # else its event loop is left open
+        "made.close()\n"
     )
     assert python(check).endswith(": open> False\n")
 

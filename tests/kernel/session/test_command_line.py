@@ -104,7 +104,35 @@ def serve_until_looked_at(
     cluster: LocalCluster, listen: Listen, look: Callable[[], object]
 ) -> None:
     target = Target(str(cluster.scheduler_info["id"]), cluster.scheduler_address, {})
-    asyncio.run(serve_until(lambda: asyncio.to_thread(look), target, listen))
+    asyncio.run(serve_until(lambda _: asyncio.to_thread(look), target, listen))
+
+
+def test_what_was_served_is_recorded_and_opened_again(command: Run, tmp_path: Path) -> None:
+    path = tmp_path / "batch.daskrun"
+    words = [sys.executable, "-m", "dask_diag_lab"]
+    with small_cluster() as cluster, Client(cluster) as client:
+        serving = [*words, "serve", cluster.scheduler_address, "--port", "0", "--record", str(path)]
+        with subprocess.Popen(serving, text=True, **PIPES) as serve:
+            assert serve.stdout is not None
+            url, token = opened(serve.stdout.readline())
+            wait_until(lambda: is_live(url, token), "never live")
+            assert client.submit(abs, -1).result() == 1
+            serve.send_signal(signal.SIGINT)
+            assert serve.communicate(timeout=LIMIT_S) == ("", f"Recorded in {path}.\n")
+    # As the Jupyter server does: it ends with standard input.
+    opening = [*words, "open", str(path), "--port", "0", "--for-jupyter", "0123456789abcdef"]
+    with subprocess.Popen(opening, text=True, **PIPES) as recording:
+        assert recording.stdout is not None
+        line = recording.stdout.readline()
+        assert line.startswith("Plots of batch.daskrun: http")
+        assert answer_at(*opened(line), "/plots/task-stream.json")["columns"]["prefix"] == ["abs"]
+        assert (*recording.communicate(timeout=LIMIT_S), recording.returncode) == ("", "", 0)
+    subprocess.run([*opening, "--unused-s", "0.1"], timeout=LIMIT_S, check=True, **PIPES)
+    path.write_text("no recording")
+    refused = command("open", str(path))
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert f"{path} is no recording" in refused.stderr
+    assert "cannot be written" in command("serve", NOBODY, "--record", "/no/x.daskrun").stderr
 
 
 def test_a_taken_port_is_said_and_the_next_one_is_used(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -37,28 +38,44 @@ def test_actions_and_keys_come_back_as_they_were(tmp_path: Path) -> None:
     tasks = np.unique(before["task"])
     assert again.history.actions.keys(tasks).tolist() == live.history.actions.keys(tasks).tolist()
     assert again.history.slots.label == live.history.slots.label
-    assert (again.feed_state.state, again.degraded) == ("closed", "")
+    assert again.history.actions.key(int(tasks[-1])) == live.history.actions.key(int(tasks[-1]))
+    assert (again.feed_state.state, again.degraded, again.selection) == ("closed", "", {})
+
+
+def zipped(**parts: object) -> bytes:
+    """Return a zip of these parts, as JSON."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as file:
+        for name, content in parts.items():
+            file.writestr(name, json.dumps(content))
+    return buffer.getvalue()
 
 
 def test_what_is_no_recording_is_refused_in_words(tmp_path: Path) -> None:
-    whole, cut = tmp_path / "whole.daskrun", tmp_path / "cut.daskrun"
-    recorded(100, whole)
-    cut.write_bytes(whole.read_bytes()[:-100])
-    text = tmp_path / "text.daskrun"
-    text.write_text("no zip")
-    foreign = tmp_path / "foreign.daskrun"
-    with zipfile.ZipFile(foreign, "w") as file:
-        file.writestr("meta.json", json.dumps({"format": 1, "history": {}}))
-    for path in (cut, text, foreign):
-        with pytest.raises(ValueError, match=f"{path.name} is no recording, or a part of one"):
+    path = tmp_path / "run.daskrun"
+    recorded(100, path)
+    whole = path.read_bytes()
+    middle = len(whole) // 2
+    for content, words in (
+        (whole[:-100], "is cut off, its end is missing. Copy it once more"),
+        (whole[:middle] + b"not its own" + whole[middle + 11 :], "is damaged .*. Copy it once"),
+        (b"no zip", "is no recording of dask_diag_lab"),
+        (b"", "is no recording of dask_diag_lab"),
+        (zipped(text="of something else"), "is no recording of dask_diag_lab"),
+        (zipped(**{"meta.json": {"format": 2}}), "is of format 2; .* update dask_diag_lab"),
+        (zipped(**{"meta.json": {"format": 1}, "tables.npz": 0}), "is damaged: .* do not fit"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=f"{path} {words}"):
             load(path)
-    later = tmp_path / "later.daskrun"
-    with zipfile.ZipFile(later, "w") as file:
-        file.writestr("meta.json", json.dumps({"format": 2}))
-    with pytest.raises(ValueError, match="its format is 2"):
-        load(later)
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.daskrun")
-    assert {path.name for path in tmp_path.iterdir()} == {
-        *("whole.daskrun", "cut.daskrun", "text.daskrun", "foreign.daskrun", "later.daskrun")
-    }
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "run.daskrun"
+    path.mkdir()
+    with pytest.raises(OSError, match=r"run\.daskrun"):
+        snapshot(LiveSession().history)(path)
+    assert list(tmp_path.iterdir()) == [path]
