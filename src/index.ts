@@ -6,6 +6,7 @@ import { linksPlugin } from './plugins/links';
 import { outputsPlugin } from './plugins/outputs';
 import { palettePlugin } from './plugins/palette';
 import { panesPlugin } from './plugins/panes';
+import { recordingsPlugin } from './plugins/recordings';
 import { runningPlugin } from './plugins/running';
 import { runsPlugin } from './plugins/runs';
 import { sharedPlugin } from './plugins/shared';
@@ -26,5 +27,6 @@ export default [
   statusPlugin,
   runningPlugin,
   runsPlugin,
+  recordingsPlugin,
   palettePlugin
 ];

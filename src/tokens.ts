@@ -14,6 +14,7 @@ export namespace PluginIDs {
   export const running = 'dask-diag-lab:running';
   export const runs = 'dask-diag-lab:runs';
   export const palette = 'dask-diag-lab:palette';
+  export const recordings = 'dask-diag-lab:recordings';
 }
 
 /** The ids of the tokens by which plugins (ours and others') share services. */
@@ -36,6 +37,7 @@ export namespace CommandIDs {
   export const copyLink = 'dask-diag-lab:copy-link';
   export const addDashboard = 'dask-diag-lab:add-dashboard';
   export const removeDashboard = 'dask-diag-lab:remove-dashboard';
+  export const saveRecording = 'dask-diag-lab:save-recording';
   export const showSidebar = 'dask-diag-lab:show-sidebar';
   export const searchPlots = 'dask-diag-lab:search-plots';
   export const toggleFavorite = 'dask-diag-lab:toggle-favorite';
@@ -72,6 +74,7 @@ export namespace MimeTypes {
 export namespace Routes {
   export const dashboards = 'dask-diag-lab/api/dashboards';
   export const events = 'dask-diag-lab/api/events';
+  export const recordings = 'dask-diag-lab/api/recordings';
   export const relay = 'dask-diag-lab/dashboards';
 }
 

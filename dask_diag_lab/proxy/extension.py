@@ -12,6 +12,7 @@ from dask_diag_lab.proxy.handlers import (
     DashboardHandler,
     DashboardsHandler,
     EventsHandler,
+    RecordingsHandler,
 )
 from dask_diag_lab.proxy.policy import Settings
 from dask_diag_lab.proxy.records import RecordDiscovery
@@ -26,6 +27,7 @@ _KEY: Final = r"([A-Za-z0-9_-]{1,400})"
 ROUTES: Final = (
     (r"dask-diag-lab/api/dashboards", DashboardsHandler),
     (rf"dask-diag-lab/api/dashboards/{_ID}", DashboardHandler),
+    (r"dask-diag-lab/api/recordings", RecordingsHandler),
     (r"dask-diag-lab/api/events", EventsHandler),
     (rf"dask-diag-lab/dashboards/{_ID}/(.*)", RelayHandler),
     (rf"dask-diag-lab/frames/{_KEY}/(.*)", FrameHandler),

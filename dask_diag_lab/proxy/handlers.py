@@ -7,15 +7,18 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from http.client import responses
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
+from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized, ws_authenticated
 from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import ApiPath, to_os_path
 from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.proxy.client import NotAllowedError
-from dask_diag_lab.proxy.messages import NewDashboard, check
+from dask_diag_lab.proxy.messages import NewDashboard, NewRecording, check
 from dask_diag_lab.proxy.registry import DashboardRegistry
 
 # What Jupyter's authorizers are asked for; actions are read, write and execute (relay).
@@ -24,9 +27,9 @@ AUTH_RESOURCE: Final = "dask-diag-lab"
 _Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
 
 
-def allowed_to(action: str) -> Callable[[_Verb], _Verb]:
+def allowed_to(action: str, resource: str = AUTH_RESOURCE) -> Callable[[_Verb], _Verb]:
     """Let a verb through only when Jupyter's authorizer allows the user this action here."""
-    guard: Callable[[_Verb], _Verb] = authorized(action, resource=AUTH_RESOURCE)
+    guard: Callable[[_Verb], _Verb] = authorized(action, resource=resource)
     return guard
 
 
@@ -118,17 +121,50 @@ class DashboardsHandler(BaseHandler):
 
 
 class DashboardHandler(BaseHandler):
-    """``api/dashboards/<id>``: taking one off the list."""
+    """``api/dashboards/<id>``: taking one off the list, or closing a recording."""
 
     @web.authenticated
     @allowed_to("write")
     async def delete(self, dashboard_id: str) -> None:
-        """Remove a dashboard that was added by hand."""
+        """Remove a dashboard that was added, or a recording that was opened, by hand."""
         if not await self.registry.remove(dashboard_id):
             self.refuse(404, "There is no dashboard with this id that was added by hand.")
             return
         self.set_status(204)
         self.finish()
+
+
+class RecordingsHandler(BaseHandler):
+    """``api/recordings``: opening a file of Jupyter's."""
+
+    @web.authenticated
+    @allowed_to("execute")
+    @allowed_to("read", "contents")
+    async def post(self) -> None:
+        """Open a recording: ``{"path"}``; 201 for a new one, 200 for one that is open."""
+        try:
+            path = check(json.loads(self.request.body), NewRecording)["path"]
+            info, is_new = await self.registry.open(await self._file_at(path))
+        except NotAllowedError as error:
+            self.refuse(error.status, str(error))
+        except (ValueError, RecursionError):
+            self.refuse(400, 'Send JSON like {"path": "folder/etl.daskrun"}.')
+        else:
+            self.answer(201 if is_new else 200, info)
+
+    async def _file_at(self, path: str) -> Path:
+        """Return a file that Jupyter shows, below its root folder."""
+        manager: Any = self.contents_manager  # untyped, and perhaps of another make
+        refusal = NotAllowedError(f"There is no file {path} below Jupyter's root folder.", 404)
+        try:
+            await ensure_async(manager.get(path, content=False))  # its rules for hidden files hold
+            root = Path(manager.root_dir).resolve(strict=True)
+            file = Path(to_os_path(ApiPath(path), str(root))).resolve(strict=True)
+        except (web.HTTPError, OSError, AttributeError):  # Jupyter's files may be on no disk
+            raise refusal from None
+        if not file.is_file() or not file.is_relative_to(root):
+            raise refusal
+        return file
 
 
 class EventsHandler(BaseWebSocketHandler):

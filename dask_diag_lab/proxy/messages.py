@@ -111,7 +111,8 @@ class DashboardInfo(TypedDict):
     shown_with : str
         Of a stock dashboard whose scheduler has diagnostics here: the id of those.
     is_removable : bool
-        Of a stock dashboard: whether it was added by hand.
+        Of a stock dashboard: whether it was added by hand; true for a recording that this Jupyter
+        server has opened.
     cell : list of str
         As in `RuntimeRecord`.
     """
@@ -136,6 +137,12 @@ class NewDashboard(TypedDict):
     """Body of ``POST api/dashboards``."""
 
     url: str
+
+
+class NewRecording(TypedDict):
+    """Body of ``POST api/recordings``: a path of Jupyter's files."""
+
+    path: str
 
 
 class DashboardList(TypedDict):

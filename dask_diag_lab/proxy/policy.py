@@ -56,6 +56,13 @@ class Settings(HasTraits):
         found by themselves need no entry.""",
     ).tag(config=True)
 
+    recording_unused_s = Float(
+        600.0,
+        min=1.0,
+        help="""Seconds after which the process of a recording that was opened from JupyterLab's
+        file browser ends, when nobody has a plot of it open.""",
+    ).tag(config=True)
+
     answer_timeout_s = Float(
         30.0,
         min=1.0,

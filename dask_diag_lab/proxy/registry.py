@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from asyncio import Task
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Container, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from math import inf
+from pathlib import Path
 from typing import Any, Final
 
 from dask_diag_lab.proxy.client import NotAllowedError
@@ -23,6 +24,7 @@ from dask_diag_lab.proxy.messages import (
     MessageError,
 )
 from dask_diag_lab.proxy.policy import Settings, read_address
+from dask_diag_lab.proxy.recordings import Recordings, id_of
 from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.sockets import ProcessError
 from dask_diag_lab.proxy.stock import AddressStore, StockDashboard
@@ -65,9 +67,16 @@ def changes_between(before: Listing, after: Listing) -> DashboardChanges | None:
     return {"changed": changed, "removed": removed} if changed or removed else None
 
 
-def listing_of(ours: Iterable[DiagnosticsDashboard], stocks: Iterable[StockDashboard]) -> Listing:
+def listing_of(
+    ours: Iterable[DiagnosticsDashboard],
+    stocks: Iterable[StockDashboard],
+    recordings: Container[str] = (),
+) -> Listing:
     """Return dashboards as the browser may see them: each stock one knows whom it belongs to."""
-    listing: Listing = {one.id: one.info for one in ours}
+    listing: Listing = {
+        one.id: {**one.info, "is_removable": True} if one.id in recordings else one.info
+        for one in ours
+    }
     diagnostics = {info["scheduler"]["id"]: info["id"] for info in reversed(listing.values())}
     listed: set[str] = set()  # the same by another name or address is shown once
     for stock in sorted(stocks, key=lambda one: not one.is_listed_always):
@@ -106,6 +115,7 @@ class DashboardRegistry:
     ) -> None:
         self._records, self.settings, self._added = records, settings, added
         self._sockets = SocketDiscovery(settings, kernels, self._take_found)
+        self._recordings = Recordings(settings.recording_unused_s)
         self._look_due_s = 0.0
         self._ours: dict[str, DiagnosticsDashboard] = {}
         self._stocks: dict[str, StockDashboard] = {}
@@ -147,7 +157,7 @@ class DashboardRegistry:
     @property
     def listing(self) -> Listing:
         """The dashboards as the browser may see them."""
-        return listing_of(self._ours.values(), self._stocks.values())
+        return listing_of(self._ours.values(), self._stocks.values(), self._recordings)
 
     @property
     def is_watching(self) -> bool:
@@ -223,8 +233,33 @@ class DashboardRegistry:
             self._publish()
         return self.listing[dashboard.id], is_new
 
+    async def open(self, path: Path) -> tuple[DashboardInfo, bool]:
+        """Serve a recording; the flag tells whether it was not served before.
+
+        Raises
+        ------
+        NotAllowedError
+            With status 422 when it is none, or damaged; the text says what is wrong with it.
+        """
+        if not self.settings.relay:
+            raise NotAllowedError("Showing plots is switched off on this Jupyter server.")
+        dashboard_id = id_of(path)
+        await self._scan()
+        # Another Jupyter server of this user may have opened it.
+        is_new = dashboard_id not in self._ours and await self._recordings.open(path)
+        await self._scan()
+        if (dashboard := self._ours.get(dashboard_id)) is None:
+            raise NotAllowedError(f"{path.name} is open, but its process is not found.", 502)
+        await self._examine(dashboard)
+        return self.listing[dashboard_id], is_new
+
     async def remove(self, dashboard_id: str) -> bool:
-        """Remove a dashboard that was added by hand, and what its pages have open; else False."""
+        """Remove what was added or opened by hand, and what its pages have open; else False."""
+        if dashboard_id in self._recordings:
+            await self._recordings.close(dashboard_id)
+            await self._scan()
+            self._publish()
+            return True
         dashboard = self._stocks.get(dashboard_id)
         if dashboard is None or not dashboard.is_added:
             return False
@@ -276,6 +311,7 @@ class DashboardRegistry:
             task.cancel()
             await asyncio.wait([task])
         await self._sockets.close()
+        await self._recordings.close_all()
 
     async def _scan(self) -> None:
         """Bring the announced dashboards up to date; asks the operating system only."""

@@ -84,8 +84,10 @@ export class RunsModel {
   private readonly _changed = new Signal<this, void>(this);
 }
 
-/** Whether a dashboard tells of runs: one of ours that is there, or whose history is. */
+/** Whether a dashboard tells of runs: one of ours that is there, or whose history or recording is. */
 function hasRuns(dashboard: IKnownDashboard | undefined): boolean {
-  const { kind, state, closed_at: closed } = dashboard ?? {};
-  return kind === 'diagnostics' && (state === 'live' || closed !== undefined);
+  const { kind, state, closed_at: closed, is_removable: isRecording } = dashboard ?? {};
+  return (
+    kind === 'diagnostics' && (state === 'live' || closed !== undefined || isRecording === true)
+  );
 }

@@ -119,12 +119,14 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
 function connected(at: ISituation, control: Control, trans: ITranslate): Presentation {
   const { message, state, isFrozen, behind_s: behind } = control;
   const isClosed = state === 'closed';
-  const isEnded = isClosed || state === 'error' || state === 'lost';
+  const isRecording = isClosed && control.closedAt === 0; // no end of anything that was followed
+  const isEnded = (isClosed && !isRecording) || state === 'error' || state === 'lost';
   const ended = isClosed ? closedMessage(control.closedAt * 1000, message, trans) : message;
   const isConnecting = state === 'connecting';
   const live = at.isSeen && !isFrozen ? 'live' : 'paused';
   const reasons = [isEnded ? ended : '', trans.gettext(control.empty)].filter(Boolean).join(' · ');
-  const notes = [state === 'degraded' ? message : '', control.note, at.transport ?? ''];
+  const isNoted = isRecording || state === 'degraded';
+  const notes = [isNoted ? message : '', control.note, at.transport ?? ''];
   const frozen = isFrozen ? trans.__('frozen') : '';
   const { period } = control;
   const ofAll =
@@ -133,11 +135,11 @@ function connected(at: ISituation, control: Control, trans: ITranslate): Present
   const own = behind > 0 ? trans.__('live is %1 ahead', formatSpan(behind)) : frozen;
   return {
     ...NOTHING_YET,
-    state: isEnded ? 'stale' : isConnecting ? 'connecting' : live,
+    state: isEnded || isClosed ? 'stale' : isConnecting ? 'connecting' : live,
     message: reasons || (isConnecting ? message : ''),
     isGreyed: isEnded,
     note: notes.filter(Boolean).join(' · '),
-    pill: ofAll ?? (isEnded ? '' : own),
+    pill: ofAll ?? (isEnded || isClosed ? '' : own),
     chosen: control.chosen?.text ?? ''
   };
 }

@@ -2,10 +2,10 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, InputDialog } from '@jupyterlab/apputils';
-import { addIcon, closeIcon, launchIcon, linkIcon } from '@jupyterlab/ui-components';
+import { addIcon, closeIcon, downloadIcon, launchIcon, linkIcon } from '@jupyterlab/ui-components';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import { messageOf } from '../text';
+import { h, messageOf } from '../text';
 import { CommandIDs, PAGES, PluginIDs } from '../tokens';
 import { runCommand } from '../widgets/services';
 import { describedBy, isPointed, type Args } from './args';
@@ -23,6 +23,7 @@ export const linksPlugin: JupyterFrontEndPlugin<void> = {
   activate: (_: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void => {
     addPageCommands({ ...shared, panes });
     addListCommands(shared);
+    addSaveCommand(shared);
   }
 };
 
@@ -91,6 +92,31 @@ function addPageCommands(context: IContext): void {
   });
 }
 
+function addSaveCommand(shared: IShared): void {
+  const { dashboards, server, trans } = shared.services;
+  const runOf = (args: Args): string | undefined =>
+    isPointed(args)
+      ? shared.app.contextMenuHitTest(({ dataset }) => dataset['run'] !== undefined)?.dataset['run']
+      : undefined;
+  shared.app.commands.addCommand(CommandIDs.saveRecording, {
+    label: args =>
+      runOf(args) === undefined ? trans.__('Save a recording…') : trans.__('Save run…'),
+    caption: trans.__('Save what is known of a cluster to a file that opens its plots'),
+    icon: downloadIcon,
+    describedBy: describedBy('dashboard', 'isPointed'),
+    execute: async args => {
+      const ours = dashboards.all.filter(({ kind }) => kind === 'diagnostics');
+      const found = await askDashboard(shared, dashboardArg(shared, args), ours);
+      if (found !== undefined) {
+        const download = `${found.shownName.replace(/\.(ipynb|daskrun)$/, '')}.daskrun`;
+        const run = runOf(args);
+        const path = `recording.daskrun${run === undefined ? '' : `?run=${run}`}`;
+        h('a', { href: server.relayUrl(found.id, path), download }).click();
+      }
+    }
+  });
+}
+
 /** Commands for what the Jupyter server does not find by itself. */
 function addListCommands(shared: IShared): void {
   const { commands } = shared.app;
@@ -127,10 +153,15 @@ function addListCommands(shared: IShared): void {
     );
   };
   commands.addCommand(CommandIDs.removeDashboard, {
-    label: args =>
-      dashboardArg(shared, args) === undefined
-        ? trans.__('Remove a dashboard that was added by its address…')
-        : trans.__('Remove from the list'),
+    label: args => {
+      const id = dashboardArg(shared, args);
+      if (id === undefined) {
+        return trans.__('Remove a dashboard that was added by its address…');
+      }
+      return dashboards.get(id)?.kind === 'diagnostics'
+        ? trans.__('Close the recording')
+        : trans.__('Remove from the list');
+    },
     icon: closeIcon,
     describedBy: describedBy('dashboard', 'isPointed'),
     isEnabled: args => removable(args).length > 0,

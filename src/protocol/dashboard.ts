@@ -103,7 +103,7 @@ const dashboard = shape(
     shown_with: text,
     // The id of the notebook's cell that made its client, and that of the run of the cell.
     cell: list(text),
-    // Only what was added by hand can be taken off the list.
+    // Only what was added by hand can be taken off the list, and a recording be closed.
     is_removable: flag
   }
 );

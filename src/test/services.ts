@@ -50,6 +50,11 @@ export class FakeApp {
   readonly contextMenu = { menu: new Menu({ commands: this.commands }) };
   readonly restored = Promise.resolve();
   readonly serviceManager = { ready: Promise.resolve(), serverSettings: { baseUrl: '/' } };
+  readonly docRegistry = {
+    addFileType: () => undefined,
+    addModelFactory: () => undefined,
+    addWidgetFactory: () => undefined
+  };
   readonly added: [id: string, options: object][] = [];
   readonly shell = {
     node: document.createElement('div'),

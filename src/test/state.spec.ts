@@ -57,6 +57,15 @@ describe('a plot', () => {
     expect([isGreyed, state, pill]).toEqual([true, 'stale', '']);
   });
 
+  it('is as it was recorded, which is no end of anything', () => {
+    const reason = 'Recording until 2026-11-23 14:02';
+    const { isGreyed, state, note, pill } = present(
+      {},
+      { state: 'closed', message: reason, behind_s: 9 }
+    );
+    expect([isGreyed, state, note, pill]).toEqual([false, 'stale', reason, '']);
+  });
+
   it('waits without a flicker, then says what for and how long', () => {
     const opening = (since: number): ISituation['connection'] => ({ phase: 'opening', since });
     expect(present({ connection: opening(NOW - 100) }).message).toBe('');

@@ -76,7 +76,12 @@ export class Server {
     return protocol.dashboardOf(await this._json(Routes.dashboards, 'POST', { url })).id;
   }
 
-  /** Take a dashboard that was added by hand off the list. */
+  /** Open a recording by its path among Jupyter's files; resolves with the id of its dashboard. */
+  async openRecording(path: string): Promise<string> {
+    return protocol.dashboardOf(await this._json(Routes.recordings, 'POST', { path })).id;
+  }
+
+  /** Take a dashboard that was added by hand off the list, or close a recording. */
   async removeDashboard(id: string): Promise<void> {
     await this._json(`${Routes.dashboards}/${encodeURIComponent(id)}`, 'DELETE');
   }

@@ -5,6 +5,7 @@ import {
   addIcon,
   caretDownIcon,
   caretRightIcon,
+  closeIcon,
   ellipsesIcon,
   FilterBox,
   ReactWidget,
@@ -361,6 +362,7 @@ function section(
         >
           <ellipsesIcon.react tag="span" />
         </button>
+        {dashboard.is_removable && kind === 'diagnostics' && closeButton(sidebar.host, id)}
       </h3>
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
@@ -385,6 +387,16 @@ function section(
         {groups.map(one => group(sidebar, one))}
       </div>
     </section>
+  );
+}
+
+function closeButton({ services: { commands, trans } }: ISidebarHost, id: string): JSX.Element {
+  const title = trans.__('Close the recording');
+  const run = (): void => runCommand(commands, CommandIDs.removeDashboard, { dashboard: id });
+  return (
+    <button title={title} aria-label={title} onClick={run}>
+      <closeIcon.react tag="span" />
+    </button>
   );
 }
 

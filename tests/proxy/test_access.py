@@ -21,6 +21,7 @@ from tests.proxy.client import Client
 PLACES = {
     "DashboardsHandler": ["api/dashboards"],
     "DashboardHandler": ["api/dashboards/stock-1"],
+    "RecordingsHandler": ["api/recordings"],
     "EventsHandler": ["api/events"],
     "RelayHandler": [f"dashboards/{{id}}/{path}" for path in ("health", "stream")],
     "FrameHandler": ["frames/somekey/status", "frames/somekey/individual-x/ws"],
@@ -136,6 +137,7 @@ class TestAuthorizer:
             ("read", "GET", "api/dashboards"),
             ("write", "POST", "api/dashboards"),
             ("write", "DELETE", "api/dashboards/x"),
+            ("execute", "POST", "api/recordings"),
             ("execute", "GET", f"dashboards/{announced.id}/health"),
             ("execute", "HEAD", f"dashboards/{announced.id}/health"),
             ("read", "WS", "api/events"),

@@ -1,0 +1,49 @@
+// A recording is opened from the file browser, with no cluster and no kernel, and closed again.
+import * as fs from 'node:fs';
+
+import { CLUSTER } from '../harness/ipynb';
+import { expect, test } from '../harness/test';
+
+const RECORD = `import dask_diag_lab
+with dask_diag_lab.run("etl") as run:
+    client.gather(client.map(lambda x: x + 1, range(20)))
+run.save("etl.daskrun")`;
+
+test('a double click opens the plots of a recording, and says what is wrong with another file', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('record.ipynb', [CLUSTER, RECORD]));
+  await notebook.run(0);
+  await notebook.run(1);
+  await expect.poll(() => fs.existsSync(server.path('etl.daskrun'))).toBe(true);
+  await server.endKernels();
+  fs.writeFileSync(server.path('text.daskrun'), 'no recording');
+
+  await page.goto(`${server.url}lab?reset`);
+  await lab.restored();
+  const file = (name: string) => page.locator('.jp-DirListing-item', { hasText: name });
+  await file('etl.daskrun').dblclick();
+  const stream = lab.panes('task-stream');
+  await expect(stream).toContainText('Recording until 20');
+  await expect(stream).toContainText('20 actions');
+  await expect(stream.locator('[data-greyed]')).toHaveAttribute('data-greyed', 'false');
+  await expect(lab.panes()).toHaveCount(4);
+  await expect(page.locator('.jp-Document')).toHaveCount(0);
+
+  const entry = (await lab.sidebar()).locator('section', { hasText: 'etl.daskrun' });
+  await entry.getByRole('button', { name: 'Close the recording' }).click();
+  await expect(entry).toHaveCount(0);
+  await expect(stream).toContainText('etl.daskrun is not listed any more');
+
+  await page.locator('.jp-SideBar [data-id="filebrowser"]').click();
+  await file('text.daskrun').dblclick();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('text.daskrun cannot be opened');
+  await expect(dialog).toContainText('is no recording of dask_diag_lab');
+  await dialog.getByRole('button').last().click();
+  await file('etl.daskrun').dblclick();
+  await expect(stream).toContainText('Recording until 20'); // the panes of before
+  await expect(lab.panes()).toHaveCount(4);
+});
