@@ -27,7 +27,7 @@ test('a double click opens the plots of a recording, and says what is wrong with
   await file('etl.daskrun').dblclick();
   const stream = lab.panes('task-stream');
   await expect(stream).toContainText('Recording until 20');
-  await expect(stream).toContainText('20 actions');
+  await expect(stream).toContainText('etl · All panes');
   await expect(stream.locator('[data-greyed]')).toHaveAttribute('data-greyed', 'false');
   await expect(lab.panes()).toHaveCount(4);
   await expect(page.locator('.jp-Document')).toHaveCount(0);
