@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from dask_diag_lab.capture.compare import Comparison, compare
     from dask_diag_lab.capture.memory_sampler import MemorySampler
     from dask_diag_lab.capture.performance_report import performance_report
     from dask_diag_lab.capture.profile import profile
@@ -31,6 +32,7 @@ __all__ = [
     "BarPlot",
     "Caption",
     "Column",
+    "Comparison",
     "Diagnostics",
     "FigureView",
     "Level",
@@ -46,6 +48,7 @@ __all__ = [
     "View",
     "__version__",
     "attach",
+    "compare",
     "get_task_stream",
     "load",
     "performance_report",
@@ -60,6 +63,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "capture.compare": ("Comparison", "compare"),
     "capture.memory_sampler": ("MemorySampler",),
     "capture.performance_report": ("performance_report",),
     "capture.profile": ("profile",),

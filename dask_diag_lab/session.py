@@ -19,7 +19,7 @@ import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -69,6 +69,7 @@ class Diagnostics:
         )
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
+        self._n_keeping = 0
         self._why_closed = CLOSED
         self._started: Future[None] = Future()
         self._end = threading.Event()
@@ -306,6 +307,16 @@ class Diagnostics:
         """Note that a piece of the code of their clients runs, or has ended."""
         self.submit(lambda live: live.note_code(piece))
 
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """Stay in this block, though the last client closes in it."""
+        self._n_keeping += 1
+        try:
+            yield
+        finally:
+            self._n_keeping -= 1
+            self._look_now()
+
     def is_for(self, client: Client) -> bool:
         """Whether they were attached for `client`."""
         return any(known is client for known in self._living)
@@ -379,14 +390,14 @@ class Diagnostics:
 
     async def _follow(self) -> None:
         """Follow the scheduler while there is a client; then end, or become its history."""
-        if self._has_client():
+        if self._has_client() or self._n_keeping:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
             return
         if self._keeps_history:
             await self._composition.feed.pull_all()
         with _attachments.lock:
-            if self._has_client():  # attached meanwhile for another one
+            if self._has_client() or self._n_keeping:  # attached meanwhile for another one
                 return
             if self._keeps_history and self._composition.has_data and not self._end.is_set():
                 self._is_history = True

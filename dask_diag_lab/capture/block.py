@@ -9,6 +9,7 @@ import asyncio
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -72,6 +73,7 @@ class CaptureBlock:
     def __init__(self) -> None:
         self.lost = 0
         self._problem = ""
+        self._kept = ExitStack()  # what is known, also where the cluster closes in the block
 
     def __enter__(self) -> Self:
         if self.attach().asynchronous:
@@ -97,7 +99,8 @@ class CaptureBlock:
     def _close(self, *, has_failed: bool) -> None:
         """Finish; where the block has raised, its error goes on, and one of ours is a warning."""
         try:
-            self._finish()
+            with self._kept:
+                self._finish()
         except Exception as error:
             if not has_failed:
                 raise
@@ -120,6 +123,7 @@ class CaptureBlock:
             # What is missing for a picture is said before the block, not after an hour in it.
             import dask_diag_lab.server.saved  # noqa: F401
         self._begin, self._start_s = self._ask_fresh(_moment)
+        self._kept.enter_context(self._diagnostics.kept())
 
     def _end(self) -> tuple[TaskRows, float]:
         """Return what ran, and when it was over; note a `_problem` where that is not all."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from html import escape
 from math import inf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from dask_diag_lab.capture.checks import CheckError, failure_of
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.server import announce
+from dask_diag_lab.store import recording
 from dask_diag_lab.store.runs import Piece, RunRecord, RunTable, State
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.transport.link import LinkLostError
@@ -128,6 +130,8 @@ class Run(CaptureBlock):
         Why it took so long and what to change, at most five, most saving first.
     verdict : str
         The first of them in one line, or that there are none.
+    settings : dict of str to str
+        What it was made with: versions, workers and threads.
 
     Raises
     ------
@@ -149,6 +153,7 @@ class Run(CaptureBlock):
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
         self.findings: list[Finding] = []
+        self.settings: dict[str, str] = {}
         self.verdict = ""
         self._case: Case | None = None
         self._client = client
@@ -207,7 +212,7 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        return critical_path(self._known)
+        return critical_path(self.case)
 
     def what_if(self, threads: int | None = None, transfer: float = 1.0) -> Estimate:
         """Return how long it would have taken with other threads or faster transfers.
@@ -224,7 +229,7 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        return what_if(self._known, threads, transfer)
+        return what_if(self.case, threads, transfer)
 
     def check(self, *checks: str) -> None:
         """Raise where the run does not keep to what is asked of it, for scripts and CI.
@@ -246,14 +251,15 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        duration_s = self._known.wall_s
+        duration_s = self.case.wall_s
         given = self.budget, self.offered_s, duration_s, self.findings
         failures = [failure for one in checks if (failure := failure_of(one, *given))]
         if failures:
             raise CheckError(f"{self.name}: {'; '.join(failures)}")
 
     @property
-    def _known(self) -> Case:
+    def case(self) -> Case:
+        """All that is known of the run; raises RuntimeError while its block has not ended."""
         if self._case is None:
             raise RuntimeError(f"{self.name or 'The run'} is not over yet: ask after its block.")
         return self._case
@@ -285,6 +291,27 @@ class Run(CaptureBlock):
         its._take(lambda runs: runs.of_number(number))
         return its
 
+    @classmethod
+    def of_file(cls, path: Path) -> Self:
+        """Return the run that was saved in a recording, else the last one there.
+
+        Raises
+        ------
+        ValueError
+            It is no recording, or there is no run in it.
+        OSError
+            It cannot be read.
+        """
+        live = recording.load(path)
+        chosen, last = live.selection, max((one.number for one in live.history.runs), default=0)
+        window = Window(float(chosen.get("start", -inf)), float(chosen.get("stop", inf)))
+        number = int(chosen.get("run", 0)) or (last if window == ALL else 0)
+        if not number and window == ALL:
+            raise ValueError(f"There is no run in {path}.")
+        its = cls(path.stem if not number else None, None)
+        its._take(lambda runs: runs.of_number(number), window, lambda read: read(live))
+        return its
+
     def _start(self) -> None:
         super()._start()
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
@@ -307,19 +334,29 @@ class Run(CaptureBlock):
         if self._problem:
             raise IncompleteError(f"The end of the run is missing: {self._problem}.")
 
-    def _take(self, find: Callable[[RunTable], RunRecord | None], window: Window = ALL) -> None:
+    def _take(
+        self,
+        find: Callable[[RunTable], RunRecord | None],
+        window: Window = ALL,
+        ask: Callable[[Callable[[LiveSession], Any]], Any] | None = None,
+    ) -> None:
         """Take what is known of a run, in all of its time or in a window."""
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
             history, now, within = live.history, live.time, window
+            versions = (live.recorded or {}).get("versions") or announce.versions()
+            self.settings = {name: str(version) for name, version in versions.items()}
             if (record := find(history.runs)) is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 self.name = self.name or record.name(history.strings)
                 within = Window(record.start, record.stop) if window == ALL else window
             return case_of(history, within, now, self.number), history.strings
 
-        make, strings = self._ask(read)
+        make, strings = (ask or self._ask)(read)
         self._case = case = make()
+        there = case.facts.workers
+        self.settings["workers"] = str(len(there["threads"]))
+        self.settings["threads"] = str(int(there["threads"].sum()))
         self._count(case.facts)
         its = case.budget
         self.findings = findings_of(case, fmt.write)

@@ -70,8 +70,8 @@ export function runList(
               >
                 <span className="jp-DaskDiag-runName">
                   {STATES[run.state] && <span aria-hidden="true">{STATES[run.state]} </span>}
+                  {run.findings > 0 && <span aria-hidden="true">⚠ </span>}
                   {label}
-                  {run.findings > 0 && <span aria-hidden="true"> ⚠</span>}
                 </span>
                 <small>{text}</small>
                 {budgetBar(run)}

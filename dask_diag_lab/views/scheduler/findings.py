@@ -37,10 +37,10 @@ class Findings(TablePlot):
     empty = "No task has run yet. Soon after the first ones it says here what is slow."
 
     columns = (
-        Column("title", "Finding", width=150),
-        Column("text", "In numbers", width=380),
-        Column("advice", "What to change", width=330),
+        Column("title", "Finding", width=130),
         Column("saved", "Saves up to", "seconds"),
+        Column("advice", "What to change", width=330),
+        Column("text", "In numbers", width=380),
         Column("share", "Of thread time", "percent", width=100),
         Column("sure", "How sure", width=76),
         Column("cause", shown=False),
@@ -94,12 +94,12 @@ class Findings(TablePlot):
         }
 
     def headline(self) -> str:
-        """Return the first one, and what it saves; see `DataPlot.headline`."""
+        """Return the first one, what it saves and what to change; see `DataPlot.headline`."""
         its = self.answer
         assert its is not None  # it has rows
         first = its.findings[0]
-        saved = f": up to {fmt.duration(first.saved_s)}" if np.isfinite(first.saved_s) else ""
-        return f"{TITLES[first.cause]}{saved}"
+        saved = f", up to {fmt.duration(first.saved_s)}" if np.isfinite(first.saved_s) else ""
+        return f"{TITLES[first.cause]}{saved}: {first.advice}"
 
     def note(self) -> str:
         """Return that more may come; see `DataPlot.note`."""

@@ -1,0 +1,79 @@
+"""What differs between two runs: pure functions of what is known of each."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from dask_diag_lab.analysis.budget import CATEGORIES
+from dask_diag_lab.analysis.case import Case
+
+SAME_SHARE: Final = 0.05
+SAME_S: Final = 1.0
+"""A difference that is smaller than both is within what runs of the same differ by."""
+
+
+class PrefixWork(NamedTuple):
+    """What the tasks of a prefix did that ended well: how many, their seconds, their results."""
+
+    n_tasks: int = 0
+    seconds: float = 0.0
+    nbytes: int = 0
+
+
+class PrefixDifference(NamedTuple):
+    """A prefix in two runs; ``status`` is same, more, less, added or removed, by its seconds."""
+
+    prefix: str
+    status: str
+    before: PrefixWork
+    after: PrefixWork
+
+
+def waterfall(before: Case, after: Case) -> dict[str, float]:
+    """Return by how many seconds each category made the second run longer.
+
+    A category's part of a run is its share of the thread time times the duration, so that these
+    add up to the difference of the durations, whatever the threads.
+    """
+    parts = [
+        {name: seconds / case.threads for name, seconds in case.budget.seconds.items()}
+        for case in (before, after)
+    ]
+    steps = {name: parts[1].get(name, 0.0) - parts[0].get(name, 0.0) for name in CATEGORIES}
+    return {name: step for name, step in steps.items() if step}
+
+
+def work_of(case: Case) -> dict[str, PrefixWork]:
+    """Return what each prefix did in a run."""
+    nbytes = np.maximum(case.tasks["nbytes"], 0)
+    return {
+        case.names.get(one.prefix, ""): PrefixWork(
+            len(one.rows), float(one.seconds.sum()), int(nbytes[one.rows].sum())
+        )
+        for one in case.prefixes
+    }
+
+
+def prefix_differences(before: Case, after: Case) -> list[PrefixDifference]:
+    """Return all prefixes of two runs, largest difference of seconds first."""
+    a, b = work_of(before), work_of(after)
+    rows = [
+        PrefixDifference(
+            name,
+            _status(a.get(name), b.get(name)),
+            a.get(name, PrefixWork()),
+            b.get(name, PrefixWork()),
+        )
+        for name in {**a, **b}
+    ]
+    return sorted(rows, key=lambda row: -abs(row.after.seconds - row.before.seconds))
+
+
+def _status(before: PrefixWork | None, after: PrefixWork | None) -> str:
+    if before is None or after is None:
+        return "added" if before is None else "removed"
+    step = after.seconds - before.seconds
+    is_same = abs(step) < SAME_S and abs(step) <= SAME_SHARE * max(before.seconds, after.seconds)
+    return "same" if is_same else "more" if step > 0 else "less"

@@ -1,0 +1,127 @@
+"""``compare``: two runs side by side, of now or from files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from dask_diag_lab.analysis.budget import CATEGORIES
+from dask_diag_lab.analysis.comparison import PrefixDifference, prefix_differences, waterfall
+from dask_diag_lab.capture.run import Run
+from dask_diag_lab.views import format as fmt
+
+MOST_PREFIXES: Final = 10
+
+
+class Setting(NamedTuple):
+    """What two runs were made with, where that differs."""
+
+    name: str
+    before: str
+    after: str
+
+
+class Comparison:
+    """What differs between two runs; made by `compare`.
+
+    Attributes
+    ----------
+    before, after : Run
+    settings : list of Setting
+        Workers, threads and versions that differ: look at these first.
+    difference_s : float
+        By how many seconds the second took longer.
+    budget : dict of str to float
+        What made the difference, by category of the budget: seconds that add up to it.
+    prefixes : list of PrefixDifference
+        Tasks, seconds and bytes of each prefix in both, largest difference first.
+    """
+
+    def __init__(self, before: Run, after: Run) -> None:
+        self.before, self.after = before, after
+        a, b = before.case, after.case
+        names = dict.fromkeys([*before.settings, *after.settings])
+        pairs = ((n, before.settings.get(n, ""), after.settings.get(n, "")) for n in names)
+        self.settings = [Setting(*pair) for pair in pairs if pair[1] != pair[2]]
+        self.difference_s = b.wall_s - a.wall_s
+        self.budget = waterfall(a, b)
+        self.prefixes: list[PrefixDifference] = prefix_differences(a, b)
+
+    def __str__(self) -> str:
+        lines = [self._headline, *(f"  {s.name}: {s.before} → {s.after}" for s in self.settings)]
+        lines += [f"{_signed(step):>12}  {CATEGORIES[name].label}" for name, step in self._steps()]
+        lines += ["", *("  ".join(cells) for cells in self._rows())]
+        return "\n".join(lines).rstrip()
+
+    def _repr_html_(self) -> str:
+        parts: list[list[tuple[str, ...]]] = [
+            [(s.name, s.before, s.after) for s in self.settings],
+            [(_signed(step), CATEGORIES[name].label) for name, step in self._steps()],
+            list(self._rows()),
+        ]
+        tables = [
+            "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in part)
+            for part in parts
+        ]
+        shown = "".join(f"<table>{rows}</table>" for rows in tables if rows)
+        return f"<strong>{escape(self._headline)}</strong>{shown}"
+
+    @property
+    def _headline(self) -> str:
+        took = [fmt.duration(one.case.wall_s) for one in (self.before, self.after)]
+        return (
+            f"{self.before.name} {took[0]} → {self.after.name} {took[1]}:"
+            f" {_signed(self.difference_s)}"
+        )
+
+    def _steps(self) -> list[tuple[str, float]]:
+        return sorted(self.budget.items(), key=lambda step: -abs(step[1]))
+
+    def _rows(self) -> Iterator[tuple[str, ...]]:
+        for one in self.prefixes[:MOST_PREFIXES]:
+            a, b = one.before, one.after
+            yield (
+                f"{one.status:<8}",
+                f"{_signed(b.seconds - a.seconds):>12}",
+                one.prefix,
+                f"{fmt.count(a.n_tasks)} → {fmt.count(b.n_tasks)} tasks",
+                f"{fmt.duration(a.seconds)} → {fmt.duration(b.seconds)}",
+                f"{fmt.binary(a.nbytes)} → {fmt.binary(b.nbytes)}",
+            )
+
+
+def compare(
+    before: Run | str | os.PathLike[str], after: Run | str | os.PathLike[str]
+) -> Comparison:
+    """Compare two runs: what they were made with, where the time went, and which tasks differ.
+
+    Parameters
+    ----------
+    before, after : Run or path
+        Runs of `run` and `runs`, or recordings, of which the run that was saved counts, else the
+        last one.
+
+    Returns
+    -------
+    Comparison
+        Print it, or show it in a cell.
+
+    Raises
+    ------
+    ValueError
+        A file is no recording, or there is no run in it.
+    OSError
+        A file cannot be read.
+    RuntimeError
+        The block of a run has not ended.
+    """
+    runs = (one if isinstance(one, Run) else Run.of_file(Path(one)) for one in (before, after))
+    return Comparison(*runs)
+
+
+def _signed(seconds: float) -> str:
+    text = fmt.duration(abs(seconds))
+    return f"{'+' if seconds > 0 else '−' if seconds < 0 else '±'}{text}"

@@ -1,0 +1,78 @@
+"""Two runs side by side: the parts add up to the difference, also of files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from distributed import Client, wait
+
+import dask_diag_lab
+from tests.kernel.dashboards import attached_client
+from tests.kernel.session.small_clusters import PARTLY_CLOSED
+
+pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
+
+
+@pytest.fixture
+def client(runtime_dir: object) -> Iterator[Client]:  # of this test alone
+    with attached_client(2) as made:
+        yield made
+
+
+def nap(seconds: float) -> None:
+    time.sleep(seconds)
+
+
+def rest(seconds: float) -> bytes:
+    time.sleep(seconds)
+    return b"x" * 100_000
+
+
+def test_two_runs_and_their_recordings_are_compared(client: Client, tmp_path: Path) -> None:
+    with dask_diag_lab.run("short <a>") as short:
+        wait(client.map(nap, [0.2] * 4, pure=False))
+    short.save(tmp_path / "short.daskrun")
+    with dask_diag_lab.run("long") as long:
+        wait(client.map(nap, [0.5] * 4, pure=False))
+        wait(client.map(rest, [0.3] * 2, pure=False))
+    long.save(tmp_path / "long.daskrun")
+    found = dask_diag_lab.compare(short, long)
+    assert found.difference_s == pytest.approx(
+        (long.stop - long.start) - (short.stop - short.start)
+    )
+    assert sum(found.budget.values()) == pytest.approx(found.difference_s, rel=1e-3)
+    assert found.settings == []
+    rows = {
+        one.prefix: (one.status, one.before.n_tasks, one.after.n_tasks) for one in found.prefixes
+    }
+    assert rows == {"nap": ("more", 4, 4), "rest": ("added", 0, 2)}
+    assert found.prefixes[-1].after.nbytes >= 200_000
+    assert str(found).startswith("short <a> ")
+    assert "short &lt;a&gt;" in found._repr_html_()
+    files = dask_diag_lab.compare(tmp_path / "short.daskrun", str(tmp_path / "long.daskrun"))
+    assert files.after.name == "long"
+    assert files.difference_s == pytest.approx(found.difference_s, abs=0.3)
+    assert dask_diag_lab.compare(short, short).budget == {}
+
+
+def test_what_was_made_otherwise_comes_first(client: Client) -> None:
+    with dask_diag_lab.run("one") as one:
+        wait(client.map(nap, [0.1] * 2, pure=False))
+    with dask_diag_lab.run("other") as other:
+        wait(client.map(nap, [0.1] * 2, pure=False))
+    other.settings["distributed"] = "2020.1.0"
+    found = dask_diag_lab.compare(one, other)
+    assert [(s.name, s.after) for s in found.settings] == [("distributed", "2020.1.0")]
+    assert str(found).splitlines()[1].startswith("  distributed: ")
+
+
+def test_a_run_that_goes_on_and_what_is_no_recording_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.daskrun").write_text("no")
+    with pytest.raises(ValueError, match=r"x\.daskrun"):
+        dask_diag_lab.compare(tmp_path / "x.daskrun", tmp_path / "x.daskrun")
+    never = dask_diag_lab.run("never")
+    with pytest.raises(RuntimeError, match="not over yet"):
+        dask_diag_lab.compare(never, never)
