@@ -70,7 +70,8 @@ class Facts(NamedTuple):
     actions : dict of str to ndarray
         ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``task``, ``nbytes``,
         ``start``, ``stop``, and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN:
-        not known); ``is_other``: of another run than the one that the window is of.
+        not known); ``graph``, the number of the graph that it came with; ``is_other``: of another
+        run than the one that the window is of.
     pauses : dict of str to ndarray
         ``worker``, ``start`` and ``stop`` of each stretch in which a worker was paused.
     gaps : ndarray of float64, shape (n, 2)

@@ -89,6 +89,13 @@ class Case:
     keys: Callable[[Ints], Objects]
 
     @cached_property
+    def actions(self) -> Columns:
+        """Those of ``facts`` that are not of another run."""
+        actions = self.facts.actions
+        is_own = ~actions["is_other"]
+        return actions if is_own.all() else {n: column[is_own] for n, column in actions.items()}
+
+    @cached_property
     def budget(self) -> Budget:
         """The budget of the window."""
         return budget_of(self.facts)
@@ -128,17 +135,16 @@ class Case:
 
     def taken(self, is_it: Bools) -> float:
         """Return what some of the actions took inside the window."""
-        actions, window = self.facts.actions, self.facts.window
+        actions, window = self.actions, self.facts.window
         stop = np.minimum(actions["stop"][is_it], window.stop)
         return float(np.maximum(stop - np.maximum(actions["start"][is_it], window.start), 0).sum())
 
     @cached_property
     def tasks(self) -> Columns:
-        """Compute actions of the run that ended well in it, and their ``seconds``, by start."""
-        actions, window = self.facts.actions, self.facts.window
+        """Compute actions that ended well in the window, and their ``seconds``, by start."""
+        actions, window = self.actions, self.facts.window
         is_it = (actions["kind"] == Kind.COMPUTE) & (actions["outcome"] == Outcome.OK)
         is_it &= (actions["stop"] > window.start) & (actions["stop"] <= window.stop)
-        is_it &= ~actions["is_other"]
         rows = np.flatnonzero(is_it)
         rows = rows[np.argsort(actions["start"][rows], kind="stable")]
         tasks = {name: column[rows] for name, column in actions.items()}
@@ -192,6 +198,7 @@ def case_of(
 ) -> Callable[[], Case]:
     """Return what reads a case, in any thread; see `facts_of` for the arguments, and `Case`."""
     read, slots, log = facts_of(history, window, now, run), history.slots, history.actions
+    record = history.runs.of_number(run)
     is_now = window.stop >= now - LATE_S
     states = history.prefixes.states[:, UNFINISHED].sum(axis=0) if is_now else np.zeros(2)
     limits = np.asarray(history.workers.memory_limit, dtype=np.float64)
@@ -220,7 +227,8 @@ def case_of(
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         "n_stuck": int(states[0]),
         "is_run": is_run,
-        "is_over": not (states.any() or (is_now and history.running.count)),
+        "is_over": not (states.any() or (is_now and history.running.count))
+        or bool(record and record.is_over),
     }
 
     def make() -> Case:

@@ -105,6 +105,9 @@ def released_by(case: Case) -> Ints:
         found = others[np.maximum(at, 0)]
         is_it = (at >= 0) & (ready[rows] - reported[found] <= LATEST_S)
         is_it &= tasks["start"][found] < tasks["start"][rows]  # so that there is no circle
+        # Alike in two graphs, it was the client that waited for the one to submit the other.
+        is_alike = tasks["prefix"][found] == tasks["prefix"][rows]
+        is_it &= ~is_alike | (tasks["graph"][found] == tasks["graph"][rows])
         released[rows] = np.where(is_it, found, -1)
     return released
 
@@ -189,7 +192,7 @@ def what_if(
 
 def _moved(case: Case) -> Floats:
     """Return how long data moved that is booked on each task."""
-    actions, task = case.facts.actions, case.tasks["task"]
+    actions, task = case.actions, case.tasks["task"]
     is_moved = (actions["kind"] == Kind.TRANSFER) & (actions["task"] >= 0)
     of, took_s = actions["task"][is_moved], (actions["stop"] - actions["start"])[is_moved]
     n = int(max(task.max(), of.max(initial=0))) + 1

@@ -58,7 +58,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
     def make() -> Facts:
         string, at = np.unique(slots.worker, return_index=True)
         rows = joined([read(), running])
-        rows["is_other"] = is_other(rows.pop("graph"))
+        rows["is_other"] = is_other(rows["graph"])
         workers = {
             "threads": slots.threads[at],
             "joined": slots.joined[at],

@@ -257,7 +257,7 @@ def _unbalanced(case: Case) -> Found | None:
 
 
 def _transfer(case: Case) -> Found | None:
-    is_moved = case.facts.actions["kind"] == Kind.TRANSFER
+    is_moved = case.actions["kind"] == Kind.TRANSFER
     prefix, its_s = case.most("transfer")
     lost_s = case.seconds("transfer")
     words: Words = {"lost": lost_s, "share": 100 * case.share("transfer"), "prefix": prefix}
@@ -267,7 +267,7 @@ def _transfer(case: Case) -> Found | None:
 
 
 def _on_disk(case: Case) -> Found:
-    kind = case.facts.actions["kind"]
+    kind = case.actions["kind"]
     n = int(np.isin(kind, (Kind.DISK_READ, Kind.DISK_WRITE)).sum())
     written = (
         gained
@@ -370,7 +370,7 @@ def _cpu(case: Case) -> float:
 
 
 def _compute(case: Case, *outcomes: Outcome) -> Bools:
-    actions = case.facts.actions
+    actions = case.actions
     is_it: Bools = (actions["kind"] == Kind.COMPUTE) & np.isin(actions["outcome"], outcomes)
     return is_it
 

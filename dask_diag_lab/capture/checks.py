@@ -27,10 +27,10 @@ class CheckError(AssertionError):
 
 def failure_of(
     check: str,
+    findings: Sequence[Finding],
     budget: Mapping[str, float],
     offered_s: float,
     duration_s: float,
-    findings: Sequence[Finding],
 ) -> str:
     """Return why a run does not pass a check, '' where it does.
 

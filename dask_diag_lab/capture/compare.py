@@ -42,7 +42,7 @@ class Comparison:
 
     def __init__(self, before: Run, after: Run) -> None:
         self.before, self.after = before, after
-        a, b = before.case, after.case
+        a, b = before.case(), after.case()
         names = dict.fromkeys([*before.settings, *after.settings])
         pairs = ((n, before.settings.get(n, ""), after.settings.get(n, "")) for n in names)
         self.settings = [Setting(*pair) for pair in pairs if pair[1] != pair[2]]
@@ -71,7 +71,7 @@ class Comparison:
 
     @property
     def _headline(self) -> str:
-        took = [fmt.duration(one.case.wall_s) for one in (self.before, self.after)]
+        took = [fmt.duration(one.stop - one.start) for one in (self.before, self.after)]
         return (
             f"{self.before.name} {took[0]} → {self.after.name} {took[1]}:"
             f" {_signed(self.difference_s)}"

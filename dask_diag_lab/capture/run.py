@@ -8,6 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import cached_property
 from html import escape
 from math import inf
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from dask_diag_lab.analysis.budget import CATEGORIES, Facts
+from dask_diag_lab.analysis.budget import CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
@@ -126,10 +127,6 @@ class Run(CaptureBlock):
         those of the plot *Where the Time Goes*; those of 0 s are left out.
     prefixes : dict of str to (dict of str to float)
         Of the categories that belong to tasks: the seconds of each prefix, most first.
-    findings : list of Finding
-        Why it took so long and what to change, at most five, most saving first.
-    verdict : str
-        The first of them in one line, or that there are none.
     settings : dict of str to str
         What it was made with: versions, workers and threads.
 
@@ -152,10 +149,8 @@ class Run(CaptureBlock):
         self.n_tasks = self.n_failed = 0
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
-        self.findings: list[Finding] = []
         self.settings: dict[str, str] = {}
-        self.verdict = ""
-        self._case: Case | None = None
+        self._read: Callable[[], Case] | None = None
         self._client = client
 
     def save(self, path: str | os.PathLike[str]) -> Any:
@@ -212,7 +207,7 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        return critical_path(self.case)
+        return critical_path(self.case())
 
     def what_if(self, threads: int | None = None, transfer: float = 1.0) -> Estimate:
         """Return how long it would have taken with other threads or faster transfers.
@@ -229,7 +224,7 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        return what_if(self.case, threads, transfer)
+        return what_if(self.case(), threads, transfer)
 
     def check(self, *checks: str) -> None:
         """Raise where the run does not keep to what is asked of it, for scripts and CI.
@@ -251,18 +246,38 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        duration_s = self.case.wall_s
-        given = self.budget, self.offered_s, duration_s, self.findings
+        given = self.findings, self.budget, self.offered_s, self.stop - self.start
         failures = [failure for one in checks if (failure := failure_of(one, *given))]
         if failures:
             raise CheckError(f"{self.name}: {'; '.join(failures)}")
 
     @property
+    def findings(self) -> list[Finding]:
+        """Why it took so long and what to change, at most five, most saving first."""
+        return self._found[0]
+
+    @property
+    def verdict(self) -> str:
+        """The first of the findings in one line, or that there are none."""
+        return self._found[1]
+
+    @cached_property
+    def _found(self) -> tuple[list[Finding], str]:
+        case = self.case()
+        found = findings_of(case, fmt.write)
+        return found, verdict(case, found, fmt.write)
+
     def case(self) -> Case:
-        """All that is known of the run; raises RuntimeError while its block has not ended."""
-        if self._case is None:
+        """Return all that is known of it, read anew: kept, it would take as much as the log.
+
+        Raises
+        ------
+        RuntimeError
+            The block has not ended.
+        """
+        if self._read is None:
             raise RuntimeError(f"{self.name or 'The run'} is not over yet: ask after its block.")
-        return self._case
+        return self._read()
 
     def _saving(self, one: Finding) -> str:
         return fmt.duration(one.saved_s) if np.isfinite(one.saved_s) else ""
@@ -352,15 +367,11 @@ class Run(CaptureBlock):
                 within = Window(record.start, record.stop) if window == ALL else window
             return case_of(history, within, now, self.number), history.strings
 
-        make, strings = (ask or self._ask)(read)
-        self._case = case = make()
-        there = case.facts.workers
-        self.settings["workers"] = str(len(there["threads"]))
-        self.settings["threads"] = str(int(there["threads"].sum()))
-        self._count(case.facts)
-        its = case.budget
-        self.findings = findings_of(case, fmt.write)
-        self.verdict = verdict(case, self.findings, fmt.write)
+        self._read, strings = (ask or self._ask)(read)
+        self._count(found := self._read().facts)
+        self.settings["workers"] = str(len(found.workers["threads"]))
+        self.settings["threads"] = str(int(found.workers["threads"].sum()))
+        its = budget_of(found)
         self.start, self.stop = its.window
         self.offered_s, self.budget = its.offered_s, its.seconds
         self.prefixes = {

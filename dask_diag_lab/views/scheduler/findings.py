@@ -52,8 +52,6 @@ class Findings(TablePlot):
         """Make what it keeps; see `View.set_up`."""
         super().set_up()
         self._latest: Latest[Answer] = Latest(self.live.jobs, rest=REST)
-        self._read: Callable[[], Case] | None = None
-        self._read_at: object = None
 
     def state(self) -> object:
         """Return whether there are new ones; see `View.state`."""
@@ -72,12 +70,14 @@ class Findings(TablePlot):
             return None
         window, now = of
         tables = (history.actions, history.running, history.activities, history.events)
-        key = (self.run, window, *(table.version for table in tables))
-        if self._read is None or key != self._read_at:  # not for each part of the caption
-            is_run = self.period != ALL
-            self._read_at, self._read = key, case_of(history, window, now, self.run, is_run=is_run)
-        read = self._read
-        return self._latest.of(self.period, key, lambda: _answer(read()))
+        key = (*(table.version for table in tables), window)
+        is_run = self.period != ALL
+
+        def begin() -> Callable[[], Answer]:
+            read = case_of(history, window, now, self.run, is_run=is_run)
+            return lambda: _answer(read())
+
+        return self._latest.begun((self.run, self.period), key, begin)
 
     def rows(self) -> Rows:
         """Return a row for each finding."""
