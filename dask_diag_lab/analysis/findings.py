@@ -276,9 +276,16 @@ def _on_disk(case: Case) -> Found:
     )
     sizes = {of.prefix: case.tasks["nbytes"][of.rows].clip(0).sum() for of in case.prefixes}
     prefix = case.names.get(max(sizes, key=sizes.__getitem__), "") if sizes else ""
-    lost_s = case.seconds("disk", "paused")
-    words: Words = {"written": sum(written), "prefix": prefix}
-    words = {**words, "lost": lost_s, "share": 100 * case.share("disk", "paused")}
+    # While its event loop writes, no thread of a worker is given a task.
+    writing_s = sum(
+        gained
+        for (context, _, _, unit), gained in case.activities.items()
+        if (context, unit) == ("memory-monitor", "seconds")
+    )
+    starting_s = min(case.seconds("starting"), writing_s * case.threads / len(case.addresses))
+    lost_s = case.seconds("disk", "paused") + starting_s
+    words: Words = {"written": sum(written), "prefix": prefix, "lost": lost_s}
+    words = {**words, "share": 100 * lost_s / max(case.budget.offered_s, 1e-9)}
     return Found(case.share("disk", "paused"), n, lost_s, _of("disk", "paused"), words, prefix)
 
 
@@ -436,7 +443,7 @@ def _uneven_memory(case: Case) -> Found | None:
     high, total, n = (float(part[at]) for part in (managed.high, managed.total, managed.n))
     high = min(high, total)  # the largest of half a second, of which the total is the mean
     ratio = high / max(total, 1.0) * (high > 0.3 * case.memory_limit)
-    return Found(ratio, int(n), 0.0, _of("memory"), {"high": high, "total": total, "n": int(n)})
+    return Found(ratio, round(n), 0.0, _of("memory"), {"high": high, "total": total, "n": n})
 
 
 # --- the table

@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster
 import dask_diag_lab
 from benchmarks.report import machine
 from dask_diag_lab.capture.run import Run
-from tests.pathologies.workloads import FOUR, WORKLOADS, Work, Workload
+from tests.pathologies.workloads import FOUR, WORKLOADS, Work, Workload, warm_up
 
 BEGIN, END = "<!-- insight -->", "<!-- end of insight -->"
 
@@ -70,6 +70,8 @@ def ran(name: str, work: Work, workload: Workload, *, is_cured: bool) -> Run:
         Client(cluster) as client,
     ):
         client.wait_for_workers(arguments["n_workers"])
+        warm_up()
+        client.run(warm_up)
         with dask_diag_lab.run(name, client) as its:
             work(client)
         return its

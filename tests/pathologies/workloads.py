@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -48,6 +49,12 @@ class Workload(NamedTuple):
 
 
 # --- tasks
+
+
+def warm_up() -> None:
+    """Import what takes a worker seconds at first; this module is imported, too."""
+    for name in ("dask.dataframe", "pyarrow"):
+        import_module(name)
 
 
 def nap(seconds: float, *_: object) -> float:
@@ -168,10 +175,12 @@ def bound(client: Client) -> None:
 
 
 def moved(client: Client, is_near: bool = False) -> None:
-    here = first_worker(client)
-    there = [w for w in client.scheduler_info(n_workers=-1)["workers"] if w != here]
-    parts = client.map(data, [40] * 24, pure=False, workers=[here])
-    wait(client.map(size, parts, workers=[here] if is_near else there[:1]))
+    one, other = client.scheduler_info(n_workers=-1)["workers"]
+    sizes = []
+    for here, there in ((one, other), (other, one)):
+        parts = client.map(data, [40] * 12, pure=False, workers=[here])
+        sizes += client.map(size, parts, workers=[here if is_near else there])
+    wait(sizes)
 
 
 def spilled(client: Client) -> None:
@@ -205,8 +214,7 @@ def dying(client: Client) -> None:
     with tempfile.TemporaryDirectory() as folder:
         parts = client.map(nap, [0.4] * 12, pure=False)
         wait(parts)
-        last = client.submit(die_once, folder, 1.5)
-        wait([last, client.submit(nap, 0.1, *parts)])
+        wait([client.submit(die_once, folder, 3.0), *parts])
 
 
 def twice(client: Client, *, is_kept: bool = False) -> None:
@@ -231,7 +239,7 @@ def stuck(client: Client) -> None:
 
 def uneven(client: Client) -> None:
     part = client.scatter(data(200), workers=[first_worker(client)])
-    wait(client.map(burn, [0.1] * 40, pure=False))
+    wait(client.map(burn, [0.1] * 100, pure=False))
     del part
 
 
@@ -331,7 +339,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     "a chain": Workload(("critical-path", IO), chain, many(nap, [0.3] * 10)),
     "bound to a worker": Workload(("unbalanced", IO), bound, many(nap, [0.1] * 60)),
     "far from its data": Workload(
-        ("transfer", "unbalanced"), moved, lambda client: moved(client, is_near=True), ROOMY
+        ("transfer",), moved, lambda client: moved(client, is_near=True), ROOMY
     ),
     "short of memory": Workload(("spill",), spilled, spilled, SMALL, ROOMY),
     "results that fill a worker": Workload(("bad-chunks",), large, None, SMALL),
@@ -350,7 +358,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     ),
     "a leak": Workload(
         ("leak", IO),
-        many(leak, [4] * 90, [0.12] * 90, range(90)),
+        many(leak, [2] * 200, [0.12] * 200, range(200)),
         None,
         {**TWO, "memory_limit": "600 MiB"},
     ),
@@ -372,7 +380,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     ),
     "threads of their own": Workload(
         ("oversubscription",),
-        many(burn_in_threads, [4] * 12, [0.6] * 12),
+        many(burn_in_threads, [4] * 16, [0.6] * 16),
         None,
         {"n_workers": 1, "threads_per_worker": 1},
     ),
