@@ -358,7 +358,7 @@ class Run(CaptureBlock):
         """Take what is known of a run, in all of its time or in a window."""
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
-            history, now, within = live.history, live.time, window
+            history, now, within = live.history, _end_of(live), window
             versions = (live.recorded or {}).get("versions") or announce.versions()
             self.settings = {name: str(version) for name, version in versions.items()}
             if (record := find(history.runs)) is not None:

@@ -86,7 +86,7 @@ class Runs:
         version = 0 if record.is_over else live.history.actions.version
 
         def begin() -> Callable[[], _Known]:
-            read = case_of(live.history, window, live.time, number)
+            read = case_of(live.history, window, max(live.time, record.last), number)
 
             def make() -> _Known:
                 case = read()

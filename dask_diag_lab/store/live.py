@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -16,6 +17,8 @@ from dask_diag_lab.store.runs import Piece
 
 SURE_S: Final = 0.1
 """A smaller difference of two clocks may as well be the time that a message takes."""
+REMEMBERED: Final = 100
+"""Batches whose smallest delay counts: clocks drift."""
 
 
 class LiveSession:
@@ -57,6 +60,8 @@ class LiveSession:
         self.on_change: Callable[[], None] = lambda: None
         self._clock = clock
         self._batch_clock = 0.0
+        # By how much the scheduler's clock is ahead of that of this process, less a message's way.
+        self._ahead: deque[float] = deque(maxlen=REMEMBERED)
         self._stopped_clock: float | None = None
         self._scheduler_id = ""
         self._n_changes = 0
@@ -115,16 +120,16 @@ class LiveSession:
             self.queries.clear()
             self._scheduler_id = batch.scheduler.id
         self._batch_clock = self._clock()
+        self._ahead.append(batch.time - batch.received)
         if self._stopped_clock is not None:
             self._stopped_clock = self._batch_clock
         self.on_change()
 
     def note_code(self, piece: Piece) -> None:
         """Note that a piece of code runs, or has ended, by the clock of this process."""
-        now = time.time()
-        behind_s = (self.time or now) - now
-        if abs(behind_s) > SURE_S:
-            piece = replace(piece, start=piece.start + behind_s, stop=piece.stop + behind_s)
+        ahead_s = max(self._ahead, default=0.0)  # of the message that came soonest
+        if abs(ahead_s) > SURE_S:
+            piece = replace(piece, start=piece.start + ahead_s, stop=piece.stop + ahead_s)
         self.history.runs.note_code(piece)
         self.on_change()
 

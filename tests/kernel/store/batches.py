@@ -105,11 +105,14 @@ class BatchMaker:
     ----------
     time : float
         The scheduler's clock; the batch that is made next has it.
+    received : float or None
+        This process's clock; None for the same.
     """
 
     def __init__(self, epoch: str = "epoch-1", scheduler: str = "Scheduler-1") -> None:
         self.epoch = epoch
         self.time = T0
+        self.received: float | None = None
         self._scheduler = scheduler
         self._strings = {"": 0}
         self._strings_sent = 0
@@ -195,7 +198,7 @@ class BatchMaker:
         batch = Batch(
             epoch=self.epoch,
             time=self.time,
-            received=self.time,
+            received=self.time if self.received is None else self.received,
             scheduler=self.scheduler(),
             tables=tables,
             strings_from=self._strings_sent,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -128,14 +127,18 @@ def test_a_graph_that_cannot_be_is_refused(told: Told) -> None:
         told.batch(1, graphs=[(4_000_000_000, 1, OTHER, 1)])
 
 
-def test_the_time_of_code_is_brought_to_the_schedulers_clock() -> None:
+def test_the_time_of_code_is_brought_to_the_schedulers_clock_by_the_quickest_message() -> None:
     live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
-    live.apply(maker.batch())  # long ago by this process's clock
+    for delay in (0.3, 0.0, 5.0):  # its clock is 1000 s ahead
+        maker.received = T0 - 1000 + delay
+        live.apply(maker.batch())
     live.history.runs.clients.add(MINE)
-    live.note_code(Piece("id", "a cell", count=1, start=time.time()))
-    maker.time += 1
-    live.apply(maker.batch(graphs=[(1, 0.5, MINE, 1)]))
-    assert [one.code.name for one in live.history.runs] == ["a cell"]
+    live.note_code(Piece("id", "a cell", start=T0 - 1000 + 1, stop=T0 - 1000 + 2))
+    live.apply(maker.batch(graphs=[(1, 0.9, MINE, 1), (2, 1.9, MINE, 1)]))
+    assert [(one.code.name, one.n_submitted) for one in live.history.runs] == [
+        ("", 1),
+        ("a cell", 1),
+    ]
 
 
 @pytest.mark.parametrize(
