@@ -57,7 +57,7 @@ test('what people read is in the language of Lab, also where it comes from the k
   page,
   server
 }) => {
-  const texts = ['Task Stream', 'Tasks', 'Open the usual four', 'by prefix', 'Bars'];
+  const texts = ['Task Stream', 'Why is it slow', 'Open the usual four', 'by prefix', 'Bars'];
   const catalogue = {
     '': { domain: 'dask_diag_lab', language: 'xx', plural_forms: 'nplurals=2; plural=(n != 1);' },
     ...Object.fromEntries(texts.map(text => [text, [`⟦${text}⟧`]]))
@@ -70,7 +70,7 @@ test('what people read is in the language of Lab, also where it comes from the k
   const sidebar = await lab.sidebar();
   await expect(sidebar.getByText('⟦Open the usual four⟧')).toBeVisible();
   await expect(lab.item('task-stream')).toContainText('⟦Task Stream⟧');
-  await expect(sidebar.locator('[data-group]').first()).toContainText('⟦Tasks⟧');
+  await expect(sidebar.locator('[data-group]').first()).toContainText('⟦Why is it slow⟧');
   await lab.command('dask-diag-lab:open-plot', { plot: 'task-stream' });
   await lab.livePane('task-stream');
   await expect(page.locator('.jp-DaskDiag-paneTab')).toHaveText('⟦Task Stream⟧');
