@@ -35,10 +35,11 @@ export function runLabel({ name, count: number }: IRun, trans: TranslationBundle
 /** The last runs of a dashboard, the newest first; null where there was none. */
 export function runList(
   services: Pick<IPlotServices, 'commands' | 'runs' | 'trans'>,
-  dashboard: string
+  dashboard: string,
+  known: readonly IRun[]
 ): JSX.Element | null {
   const { commands, runs, trans } = services;
-  const shown = runs.of(dashboard).slice(0, MOST);
+  const shown = known.slice(0, MOST);
   const selected = runs.selected(dashboard);
   const live = trans.__('Live');
   return shown.length === 0 ? null : (

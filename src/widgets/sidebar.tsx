@@ -21,7 +21,7 @@ import React from 'react';
 import { clustersOf } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count, size } from '../models/units';
-import type { IPlot, ISummary } from '../protocol/dashboard';
+import type { IPlot, IRun, ISummary } from '../protocol/dashboard';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
 import { missingServer, staleMessage } from './binding';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
@@ -147,6 +147,15 @@ export class Sidebar extends SidePanel {
     this.update();
   }
 
+  /** The last runs of a dashboard; under the pointer no new ones, which would move the rows. */
+  runsOf(id: string): readonly IRun[] {
+    const all = this.host.services.runs.of(id);
+    if (!this.node.matches(':hover')) {
+      this._newestRuns.set(id, all[0]?.number ?? 0);
+    }
+    return all.filter(one => one.number <= (this._newestRuns.get(id) ?? 0));
+  }
+
   private _sorted(): readonly IKnownDashboard[] {
     const kernel = this.host.frontKernel();
     const rank = ({ state, kernel_id: own }: IKnownDashboard): number =>
@@ -224,6 +233,7 @@ export class Sidebar extends SidePanel {
   private readonly _input = React.createRef<HTMLInputElement>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _open = new Map<string, boolean>();
+  private readonly _newestRuns = new Map<string, number>();
   private _groups: Readonly<Record<string, boolean>> = {};
 }
 
@@ -375,7 +385,7 @@ function section(
       {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&
         taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>
-        {sidebar.query === '' && runList(sidebar.host.services, id)}
+        {sidebar.query === '' && runList(sidebar.host.services, id, sidebar.runsOf(id))}
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button
             className="jp-DaskDiag-openLayout"
