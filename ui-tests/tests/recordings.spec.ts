@@ -46,4 +46,7 @@ test('a double click opens the plots of a recording, and says what is wrong with
   await file('etl.daskrun').dblclick();
   await expect(stream).toContainText('Recording until 20'); // the panes of before
   await expect(lab.panes()).toHaveCount(4);
+  await lab.sidebar();
+  await entry.getByRole('button', { name: 'Close the recording' }).click();
+  await expect(entry).toHaveCount(0);
 });
