@@ -44,8 +44,8 @@ class Runs:
         """Return the last runs, newest first.
 
         Seconds; times are by the scheduler's clock. ``stop`` is None of one that goes on, and
-        ``budget`` empty and ``findings``
-        0 until they are known. ``is_own``: of this process's own clients.
+        ``budget`` empty and ``findings`` 0 until they are known. ``is_own``: of this process's own
+        clients.
         """
         records = list(self.live.history.runs)[-most:]
         there = {record.number for record in self.live.history.runs}

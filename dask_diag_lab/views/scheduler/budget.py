@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from dask_diag_lab.analysis.budget import CATEGORIES, Budget, Facts, budget_of
+from dask_diag_lab.analysis.budget import CATEGORIES, Budget, budget_of
 from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import ALL, Window
@@ -104,8 +104,6 @@ class WhereTheTimeGoes(BarPlot):
         """Make what it keeps; see `View.set_up`."""
         super().set_up()
         self._latest: Latest[Budget] = Latest(self.live.jobs, rest=REST)
-        self._read: Callable[[], Facts] | None = None
-        self._read_at: object = None
 
     def state(self) -> object:
         """Return whether there is a new budget; see `View.state`."""
@@ -124,11 +122,13 @@ class WhereTheTimeGoes(BarPlot):
             return None
         window, now = of
         tables = (history.actions, history.running, history.activities)
-        key = (self.run, window, *(table.version for table in tables))
-        if self._read is None or key != self._read_at:  # not for each part of the caption
-            self._read_at, self._read = key, facts_of(history, window, now, self.run)
-        read = self._read
-        return self._latest.of(self.period, key, lambda: budget_of(read()))
+        key = (*(table.version for table in tables), window)
+
+        def begin() -> Callable[[], Budget]:
+            read = facts_of(history, window, now, self.run)
+            return lambda: budget_of(read())
+
+        return self._latest.begun((self.run, self.period), key, begin)
 
     def rows(self) -> Rows:
         """Return a row for all of it, and one for each category."""
