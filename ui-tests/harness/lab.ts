@@ -190,7 +190,8 @@ export class Lab {
 
   private async _dragItem(plot: string, to: IPoint): Promise<void> {
     const item = await this.reveal(plot);
-    await item.scrollIntoViewIfNeeded();
+    // While the pointer is in the sidebar no row moves, also when a run comes.
+    await item.hover();
     await this._dragFrom(await pointIn(item, 'middle'), to);
   }
 

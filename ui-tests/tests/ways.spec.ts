@@ -105,10 +105,10 @@ pathlib.Path(${JSON.stringify(ended)}).touch()`;
   expect(await listed.json()).toEqual({ dashboards: [] });
   await expect(lab.items.first()).toBeAttached();
 
-  // Nobody looks: nothing is sent, once it is told who is there.
-  await notebook.run(1);
+  // Nothing runs and no plot is open: nothing is sent, once it is told who is there.
   await meter.expectQuiet();
 
+  await notebook.run(1);
   await notebook.start(2);
   await notebook.expectBusy(2);
   const stream = await lab.drag('task-stream', 'right');
