@@ -43,6 +43,7 @@ export namespace CommandIDs {
   export const toggleFavorite = 'dask-diag-lab:toggle-favorite';
   export const showRun = 'dask-diag-lab:show-run';
   export const showRunCell = 'dask-diag-lab:show-run-cell';
+  export const compareRuns = 'dask-diag-lab:compare-runs';
   export const insertClient = 'dask-diag-lab:insert-client';
   export const insertPlot = 'dask-diag-lab:insert-plot';
 

@@ -52,14 +52,16 @@ class Comparison:
 
     def __str__(self) -> str:
         lines = [self._headline, *(f"  {s.name}: {s.before} → {s.after}" for s in self.settings)]
-        lines += [f"{_signed(step):>12}  {CATEGORIES[name].label}" for name, step in self._steps()]
+        lines += [
+            f"{fmt.signed(step):>12}  {CATEGORIES[name].label}" for name, step in self._steps()
+        ]
         lines += ["", *("  ".join(cells) for cells in self._rows())]
         return "\n".join(lines).rstrip()
 
     def _repr_html_(self) -> str:
         parts: list[list[tuple[str, ...]]] = [
             [(s.name, s.before, s.after) for s in self.settings],
-            [(_signed(step), CATEGORIES[name].label) for name, step in self._steps()],
+            [(fmt.signed(step), CATEGORIES[name].label) for name, step in self._steps()],
             list(self._rows()),
         ]
         tables = [
@@ -74,7 +76,7 @@ class Comparison:
         took = [fmt.duration(one.stop - one.start) for one in (self.before, self.after)]
         return (
             f"{self.before.name} {took[0]} → {self.after.name} {took[1]}:"
-            f" {_signed(self.difference_s)}"
+            f" {fmt.signed(self.difference_s)}"
         )
 
     def _steps(self) -> list[tuple[str, float]]:
@@ -85,7 +87,7 @@ class Comparison:
             a, b = one.before, one.after
             yield (
                 f"{one.status:<8}",
-                f"{_signed(b.seconds - a.seconds):>12}",
+                f"{fmt.signed(b.seconds - a.seconds):>12}",
                 one.prefix,
                 f"{fmt.count(a.n_tasks)} → {fmt.count(b.n_tasks)} tasks",
                 f"{fmt.duration(a.seconds)} → {fmt.duration(b.seconds)}",
@@ -120,8 +122,3 @@ def compare(
     """
     runs = (one if isinstance(one, Run) else Run.of_file(Path(one)) for one in (before, after))
     return Comparison(*runs)
-
-
-def _signed(seconds: float) -> str:
-    text = fmt.duration(abs(seconds))
-    return f"{'+' if seconds > 0 else '−' if seconds < 0 else '±'}{text}"

@@ -22,7 +22,7 @@ from tornado.web import HTTPError, StaticFileHandler
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
-from dask_diag_lab.server.runs import Runs
+from dask_diag_lab.server.runs import run_rows
 from dask_diag_lab.store.runs import MAX_RUNS
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
@@ -82,8 +82,6 @@ class Site:
         There once Bokeh is loaded.
     sockets : set of StreamHandler
         The open ones.
-    runs : Runs
-        What is told of the runs.
     is_found : bool
         Whether somebody has asked for the health, as a Jupyter server does that found the record.
     """
@@ -99,10 +97,6 @@ class Site:
     pages: Pages | None = None
     sockets: set[StreamHandler] = field(default_factory=set)
     is_found: bool = False
-    runs: Runs = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.runs = Runs(self.live)
 
     @property
     def drawing(self) -> Pages:
@@ -254,7 +248,7 @@ class PlotsHandler(SiteHandler):
 
 
 class RunsHandler(SiteHandler):
-    """``/runs.json``: the runs that are kept, newest first; see `Runs.rows`."""
+    """``/runs.json``: the runs that are kept, newest first; see `run_rows`."""
 
     async def get(self) -> None:
         site = self.site
@@ -262,9 +256,9 @@ class RunsHandler(SiteHandler):
             await site.catch_up()
         jobs = site.live.jobs
         with jobs.noticed() as begun:
-            site.runs.rows(MAX_RUNS)
+            run_rows(site.live, MAX_RUNS)
         await until(lambda: all(job.is_done for job in begun), BUDGETS_S)
-        self.write_json({"runs": site.runs.rows(MAX_RUNS)})
+        self.write_json({"runs": run_rows(site.live, MAX_RUNS)})
 
 
 class StockPlotsHandler(SiteHandler):

@@ -132,7 +132,7 @@ class Stream:
 
         if self._runs is not None:
             self._site.drawing.drop(self._runs)
-        self._runs = RunsPage(self._site.runs, self, is_watched=is_watched) if is_wanted else None
+        self._runs = RunsPage(self._site.live, self, is_watched=is_watched) if is_wanted else None
         if self._runs is not None:
             self._site.drawing.add(self._runs)
         self._site.tick()

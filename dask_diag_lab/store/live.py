@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from dask_diag_lab.jobs import Job, Jobs
+from dask_diag_lab.jobs import Job, Jobs, Latest
 from dask_diag_lab.schema import Batch, FeedState
 from dask_diag_lab.schema.batch import State
 from dask_diag_lab.store.history import History
@@ -39,6 +39,8 @@ class LiveSession:
         Questions to the cluster and their answers.
     jobs : Jobs
         What is being worked out in another thread.
+    known_runs : dict of int to Latest
+        What has been worked out of each run, by its number: `views.known_runs.known_run`.
     recorded : mapping or None
         What a recording says beside its history, as JSON; None where this is no recording.
     selection : mapping of str to str
@@ -55,6 +57,7 @@ class LiveSession:
         self.feed_state = FeedState("connecting", "", 0.0)
         self.queries = Queries()
         self.jobs = Jobs()
+        self.known_runs: dict[int, Latest[Any]] = {}  # of one type, which belongs to views
         self.recorded: Mapping[str, Any] | None = None  # JSON
         self.selection: Mapping[str, str] = {}
         self.on_change: Callable[[], None] = lambda: None

@@ -117,6 +117,12 @@ def duration(seconds: float) -> str:
     return f"{whole // big_s} {big}" + (f" {rest} {small}" if rest else "")
 
 
+def signed(seconds: float) -> str:
+    """Return a difference of durations, which has a sign: ``+3.20 s``."""
+    sign = "+" if seconds > 0 else "−" if seconds < 0 else "±"
+    return f"{sign}{duration(abs(seconds))}"
+
+
 def elide(text: str, width: int) -> str:
     """Return ``text`` in at most ``width`` characters; the middle gives way to an ellipsis."""
     if len(text) <= width:

@@ -1,9 +1,11 @@
 /** The plugin of runs: one that all plots show, and the way from a run to its cell. */
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon } from '@jupyterlab/ui-components';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
+import { isSameArguments } from '../protocol/control';
 import type { IRun } from '../protocol/dashboard';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { diagIcon } from '../widgets/icons';
@@ -60,6 +62,55 @@ function addRunCommands(context: IContext): void {
       }
     }
   });
+  app.commands.addCommand(CommandIDs.compareRuns, {
+    label: args => (isPointed(args) ? trans.__('Compare with…') : trans.__('Compare two runs…')),
+    caption: trans.__('Show what differs between two runs of a cluster'),
+    icon: diagIcon,
+    describedBy: describedBy('dashboard', 'run', 'other', 'isPointed'),
+    execute: async args => {
+      const [dashboard, run] = (await askRun(context, args)) ?? [];
+      if (!dashboard || !run || !panes) {
+        return;
+      }
+      const others = runs.of(dashboard.id).filter(({ number }) => number !== run.number);
+      if (others.length === 0) {
+        notify(trans.__('It is the only run: compute once more to compare.'));
+        return;
+      }
+      const other =
+        others.find(({ number }) => number === args['other']) ??
+        (await pick(trans.__('Compare with which run?'), others, one => numbered(one, trans)));
+      if (other) {
+        runs.select(dashboard.id, null); // else each plot would go on showing that one
+        compare(context, panes, dashboard, [run, other]);
+      }
+    }
+  });
+}
+
+/** Open what differs between two runs, and what their threads did, on one scale of time. */
+function compare(
+  { notebooks }: IContext,
+  panes: IPanes,
+  dashboard: IKnownDashboard,
+  pair: readonly IRun[]
+): void {
+  const [before, after] = [...pair].sort((a, b) => a.number - b.number) as [IRun, IRun];
+  const binding = panes.bindingTo(dashboard.id);
+  const numbers = { before: String(before.number), after: String(after.number) };
+  const compared = panes.open('compare', binding, { arguments: numbers });
+  const longest = Math.max(...pair.map(({ start, stop }) => (stop ?? Date.now() / 1000) - start));
+  const notebook = notebooks?.currentWidget;
+  let above = notebook?.isVisible === true ? notebook.id : compared.id;
+  for (const { start } of [before, after]) {
+    const window = { start: start.toFixed(3), stop: (start + longest).toFixed(3) };
+    const there = panes.find('task-stream', binding, window);
+    if (there === undefined || !isSameArguments(there.content.arguments, window)) {
+      const stream = panes.create('task-stream', binding, window);
+      panes.show(stream, { mode: 'split-bottom', ref: above });
+      above = stream.id;
+    }
+  }
 }
 
 /** Return the run that is meant; let the user pick one where it is not said. */
@@ -83,9 +134,14 @@ async function askRun(
   }
   const run =
     number === undefined
-      ? await pick(trans.__('Which run?'), all, one => `${one.number}: ${runLabel(one, trans)}`)
+      ? await pick(trans.__('Which run?'), all, one => numbered(one, trans))
       : all.find(one => one.number === Number(number));
   return run && [dashboard, run];
+}
+
+/** Runs of one cell have one name. */
+function numbered(run: IRun, trans: TranslationBundle): string {
+  return `${run.number}: ${runLabel(run, trans)}`;
 }
 
 /** Bring the cell of a run into view, and mark it for a moment. */

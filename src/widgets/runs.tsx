@@ -54,6 +54,16 @@ export function runList(
             {live}
           </button>
         )}
+        {selected !== undefined && shown.length > 1 && (
+          <button
+            title={trans.__('Show what differs between this run and another one')}
+            onClick={() =>
+              runCommand(commands, CommandIDs.compareRuns, { dashboard, run: selected })
+            }
+          >
+            {trans.__('Compare…')}
+          </button>
+        )}
       </h4>
       <ul aria-label={trans.__('Runs')}>
         {shown.map(run => {
@@ -64,10 +74,16 @@ export function runList(
               <button
                 className="jp-DaskDiag-runButton"
                 aria-pressed={run.number === selected}
-                title={`${label}\n${text}\n${trans.__('Show this run in all open plots of its cluster')}`}
-                onClick={() =>
-                  runCommand(commands, CommandIDs.showRun, { dashboard, run: run.number })
-                }
+                title={`${label}\n${text}\n${trans.__('Show this run in all open plots of its cluster')}\n${trans.__('With Ctrl: compare it with the one that is shown')}`}
+                onClick={({ ctrlKey, metaKey, shiftKey }) => {
+                  const isSecond = (ctrlKey || metaKey || shiftKey) && selected !== run.number;
+                  const args = { dashboard, run: run.number };
+                  if (isSecond && selected !== undefined) {
+                    runCommand(commands, CommandIDs.compareRuns, { ...args, other: selected });
+                  } else {
+                    runCommand(commands, CommandIDs.showRun, args);
+                  }
+                }}
               >
                 <span className="jp-DaskDiag-runName">
                   {STATES[run.state] && <span aria-hidden="true">{STATES[run.state]} </span>}

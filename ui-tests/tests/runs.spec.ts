@@ -50,4 +50,16 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
   await line.click();
   await expect(pills.filter({ hasText: 'client.map(load' })).toHaveCount(2);
+
+  await runs
+    .filter({ hasText: 'clean' })
+    .getByRole('button')
+    .click({ modifiers: ['Control'] });
+  const compared = await lab.livePane('compare');
+  await expect(compared).toContainText('[2] total');
+  await expect(compared).toContainText('[3] done');
+  await expect(lab.panes('task-stream')).toHaveCount(3);
+  await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
+  const { height } = (await compared.boundingBox())!;
+  expect(height).toBeGreaterThan(180);
 });

@@ -1,0 +1,73 @@
+"""What became of each run: worked out once, in jobs, for all who ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from dask_diag_lab.analysis.budget import BUSY
+from dask_diag_lab.analysis.case import case_of
+from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
+from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.sums import Window
+from dask_diag_lab.views import format as fmt
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import LiveSession
+    from dask_diag_lab.store.runs import RunRecord
+
+REST: Final = 20.0
+"""Times as long as it took, the budget of a run that goes on is not worked out anew."""
+
+
+class KnownRun(NamedTuple):
+    """What a job has worked out of a run; `budget` is empty before."""
+
+    offered_s: float = 0.0
+    wall_s: float = 0.0
+    budget: Mapping[str, float] = {}
+    findings: Sequence[Finding] = ()
+
+    @property
+    def idle_share(self) -> float:
+        """The share of the thread time without a task; NaN where it is not known."""
+        busy_s = sum(self.budget.get(name, 0.0) for name in BUSY)
+        return 1 - busy_s / self.offered_s if self.offered_s else float("nan")
+
+    def wall_of(self, category: str) -> float:
+        """Return the part of a category in the seconds that the run took."""
+        share = self.budget.get(category, 0.0) / self.offered_s if self.offered_s else 0.0
+        return share * self.wall_s
+
+    @property
+    def first_finding(self) -> str:
+        """The first finding in a few words; '' where there is none."""
+        for first in self.findings[:1]:
+            saved = f": up to {fmt.duration(first.saved_s)}" if isfinite(first.saved_s) else ""
+            return f"{TITLES[first.cause].lower()}{saved}"
+        return ""
+
+
+def known_run(live: LiveSession, record: RunRecord) -> KnownRun:
+    """Return the newest that is known of a run, and begin what is missing."""
+    number, all_known = record.number, live.known_runs
+    if number not in all_known:
+        gone = all_known.keys() - {one.number for one in live.history.runs}
+        for one in gone:
+            del all_known[one]
+    latest: Latest[KnownRun] = all_known.setdefault(number, Latest(live.jobs, rest=REST))
+    window = Window(record.start, record.stop)
+    version = 0 if record.is_over else live.history.actions.version
+
+    def begin() -> Callable[[], KnownRun]:
+        read = case_of(live.history, window, max(live.time, record.last), number)
+
+        def make() -> KnownRun:
+            case = read()
+            its, found = case.budget, findings_of(case, fmt.write)
+            return KnownRun(its.offered_s, case.wall_s, its.seconds, found)
+
+        return make
+
+    return latest.begun(record.start, (window, version), begin) or KnownRun()

@@ -1,0 +1,87 @@
+"""Runs, and two of them beside each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dask_diag_lab.store import LiveSession
+from dask_diag_lab.store.runs import Piece
+from dask_diag_lab.views.scheduler.compare import Compare
+from dask_diag_lab.views.scheduler.runs import RunsPlot
+from dask_diag_lab.views.view import ArgumentError
+from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.views.drawn import Drawn
+
+
+def two_runs() -> LiveSession:
+    """Return a session with a run of 10 s that computed for 4, and one of 6 s that did for 5."""
+    live, maker = LiveSession(), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
+    runs = live.history.runs
+    runs.clients.add("mine")
+    runs.note_code(Piece("1", "load()", "cell-1", 1, T0, T0 + 10))
+    runs.note_code(Piece("2", "load()", "cell-2", 2, T0 + 20, T0 + 26))
+    for at in range(4):
+        maker.action(at, at + 1, prefix="old", graph=1)
+    for at in range(5):
+        maker.action(at + 20, at + 21, prefix="new", graph=2)
+    maker.time = T0 + 30
+    live.apply(maker.batch(graphs=[(1, 0.0, "mine", 4), (2, 20.0, "mine", 5)]))
+    return live
+
+
+def column(shown: Drawn[Any], name: str) -> dict[str, Any]:
+    label = "name" if isinstance(shown.view, Compare) else "label"
+    return dict(zip(shown.data[label], shown.data[name], strict=True))
+
+
+def test_each_run_is_a_bar_as_long_as_it_took_newest_first() -> None:
+    shown = Drawn(RunsPlot(two_runs()))
+    assert list(shown.data["label"]) == ["[2] load()", "[1] load()"]
+    assert shown.data["seconds"] == pytest.approx([6, 10])
+    parts = [part.column for part in shown.view.parts]
+    for row, took_s in enumerate((6, 10)):
+        assert sum(shown.data[part][row] for part in parts) == pytest.approx(took_s)
+    assert shown.data["client"] == pytest.approx([1, 6], abs=0.01)
+
+
+def test_a_click_on_a_run_opens_its_findings() -> None:
+    view = RunsPlot(two_runs())
+    view.open_row("2")
+    assert view.opening is not None
+    assert (view.opening.plot, view.opening.arguments) == ("findings", {"run": "2"})
+
+
+def test_what_made_the_difference_adds_up_to_it() -> None:
+    shown = Drawn(Compare(two_runs()))
+    before, after = column(shown, "before"), column(shown, "after")
+    assert (before.pop("Whole run"), after.pop("Whole run")) == pytest.approx((10, 6))
+    assert sum(before.values()) == pytest.approx(10)
+    assert sum(after.values()) == pytest.approx(6)
+    assert column(shown, "remark")["Whole run"] == "−4.00 s"
+    assert next(iter(before)) == "Client"  # differs most
+    assert shown.view.caption.headline == "10.0 s → 6.00 s: −4.00 s"
+
+
+def test_tasks_that_only_one_run_had_are_said_to_be_so() -> None:
+    shown = Drawn(Compare(two_runs(), arguments={"before": "1", "after": "2", "by": "tasks"}))
+    assert column(shown, "remark") == {"new": "added", "old": "removed"}
+    assert shown.view.table().columns["tasks_after"] == [5, 0]
+
+
+def test_a_run_can_be_compared_with_another_one() -> None:
+    shown = Drawn(Compare(two_runs()))
+    shown.view.set_control("before", "2")
+    shown.view.update()
+    assert column(shown, "remark")["Whole run"] == "±0 s"
+
+
+def test_a_run_that_is_not_kept_is_named() -> None:
+    with pytest.raises(ArgumentError, match="no run 7"):
+        Drawn(Compare(two_runs(), arguments={"before": "7"}))
+
+
+def test_it_takes_two_runs() -> None:
+    assert "Two runs are needed" in Drawn(Compare(LiveSession())).view.caption.empty
