@@ -69,9 +69,9 @@ class StreamFigure(Timeline):
         Tasks that run, in rows of the picture.
     names, keys : Source
         What hovering looks up: text by string id, key by task.
-    gone, paused, events, chosen : Source
+    gone, paused, events, chosen, late : Source
         Where workers that left had their rows, and where they were paused; moments that explain
-        the picture; the outline around the chosen block.
+        the picture; the outlines around the chosen block and around stragglers.
     """
 
     def __init__(self, history: History, look: Look, window: TimeWindow, max_keys: int) -> None:
@@ -85,6 +85,7 @@ class StreamFigure(Timeline):
         self.paused = Source(*_PAUSE_COLUMNS)
         self.events = Source("at", "top", "bottom", "title", "text", "clock")
         self.chosen = Source("left", "right", "y", "height")
+        self.late = Source("left", "right", "y", "height")
         self._max_keys = max_keys
         self._texts: set[int] = set()
         self._sent_keys: set[int] = set()
@@ -105,11 +106,13 @@ class StreamFigure(Timeline):
         ends: dict[str, Any] = {"x0": "at", "x1": "at", "y0": "top", "y1": "bottom"}
         self._lines = Segment(**ends, line_width=2, line_dash=[5, 3])
         self._outline = StreamOutline(y="y", left="left", right="right", height="height")
+        self._late_outline = StreamOutline(y="y", left="left", right="right", height="height")
         glyphs: list[tuple[str, Source, Glyph]] = [
             ("gone", self.gone, self.band),
             ("paused", self.paused, self.pause),
             ("blocks", self.blocks, self.block_glyph),
             ("running", self.running, self.running_glyph),
+            ("late", self.late, self._late_outline),
             ("lines", self.events, self._lines),
             ("outline", self.chosen, self._outline),
         ]
@@ -140,6 +143,8 @@ class StreamFigure(Timeline):
         set_properties(self.pause, fill_color=colors.memory_near, hatch_color=colors.memory_near)
         set_properties(self._lines, line_color=look.foreground)
         set_properties(self._outline, line_color=look.foreground, halo_color=look.background)
+        late = {"line_color": colors.memory_near, "halo_color": look.background}
+        set_properties(self._late_outline, **late)
         set_properties(self._hover, tooltips=tooltip_html(look, *_LINES))
         set_properties(self._event_hover, tooltips=tooltip_html(look, *_EVENT_LINES))
 
@@ -153,8 +158,17 @@ class StreamFigure(Timeline):
         self._send_names(np.concatenate((blocks["prefix"], blocks["source"])))
         self._send_keys(blocks["task"][frame.inside & (blocks["count"] == 1)])
 
-    def show_running(self, tasks: dict[str, npt.NDArray[Any]], zero: float, now: float) -> None:
-        """Draw tasks that run up to ``now``: ``slot`` (row), ``start``, ``prefix``, ``key``."""
+    def show_running(
+        self,
+        tasks: dict[str, npt.NDArray[Any]],
+        zero: float,
+        now: float,
+        is_late: npt.NDArray[np.bool_],
+    ) -> None:
+        """Draw tasks that run up to ``now``: ``slot`` (row), ``start``, ``prefix``, ``key``.
+
+        Those that are late have an outline.
+        """
         prefix = tasks["prefix"]
         code = np.maximum(self._history.palette.indices(prefix), 0) % PREFIX_CODES
         self._send_names(prefix)
@@ -165,6 +179,15 @@ class StreamFigure(Timeline):
                 "code": code.astype(np.uint8),
                 "prefix": prefix.astype(np.int32),
                 "key": list(tasks["key"]),
+            }
+        )
+        left, y = (tasks["start"] - zero)[is_late], tasks["slot"][is_late]
+        self.late.set(
+            {
+                "left": left,
+                "right": np.full(len(left), now - zero),
+                "y": y.astype(np.float64),
+                "height": np.full(len(left), FULL_HEIGHT),
             }
         )
         if len(prefix):

@@ -16,7 +16,7 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.sums import Window
+from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
@@ -35,6 +35,7 @@ from dask_diag_lab.views.stream.frame import (
     shown_slots,
 )
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
+from dask_diag_lab.views.tasks.stragglers import LEAST_S, is_straggler
 from dask_diag_lab.views.tasks.task_counts import erred_item
 from dask_diag_lab.views.view import Caption, LegendItem, Table, View
 
@@ -84,6 +85,8 @@ class TaskStream(View):
         self._is_awaiting = False
         self._frames: Latest[Frame] = Latest(self.live.jobs)
         self._time: Latest[dict[str, float]] = Latest(self.live.jobs, rest=REST)
+        self._sums: Latest[Sums] = Latest(self.live.jobs, rest=REST)
+        self._stragglers: set[str] = set()
         self._shared = 0
         none = np.zeros(self.history.slots.count, dtype=np.bool_)
         self._rows_of: tuple[object, Rows] = (None, Rows(self.history, none))
@@ -231,7 +234,17 @@ class TaskStream(View):
         is_shown = (tasks["slot"] >= frame.asked.start) & (tasks["slot"] < frame.asked.stop)
         tasks = {name: column[is_shown] for name, column in tasks.items()}
         self._running = key, time.monotonic(), tasks
-        figure.show_running(tasks, frame.zero, self.live.time)
+        is_late = self._is_straggler(tasks)
+        self._stragglers = set(tasks["key"][is_late].tolist())
+        figure.show_running(tasks, frame.zero, self.live.time, is_late)
+
+    def _is_straggler(self, tasks: Columns) -> npt.NDArray[np.bool_]:
+        """Return which running tasks take far longer than their like; nothing is asked of few s."""
+        elapsed_s, actions = self.live.time - tasks["start"], self.history.actions
+        sums = None
+        if elapsed_s.max(initial=0) > LEAST_S:
+            sums = self._sums.of(ALL, actions.version, actions.sums())
+        return is_straggler(tasks["prefix"], elapsed_s, sums.durations() if sums else {})
 
     def _rows(self) -> Rows:
         """Return the rows of the window: the same object while they are the same."""
@@ -256,6 +269,9 @@ class TaskStream(View):
             if text.pauses(live, frame):
                 color = data_colors(self.look).memory_near
                 legend.insert(0, LegendItem("worker paused", color, "hatch"))
+            if self._stragglers:
+                color = data_colors(self.look).memory_near
+                legend.insert(0, LegendItem("straggler", color, "outline"))
             headline = self._headline(frame)
             caption = Caption(
                 headline=headline,
@@ -322,7 +338,9 @@ class TaskStream(View):
 
     def _open_target(self, target: Pointed, is_again: bool) -> None:
         key = target.key or self.history.actions.key(target.task)
-        if is_again and key:
+        if key in self._stragglers:
+            self.open("task", key=key, show="call-stack")
+        elif is_again and key:
             self.open("task", key=key)
         else:
             # The profile may cover this picture: it has the way to the task as well.

@@ -25,6 +25,7 @@ from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.tasks.graph_layout import depths
+from dask_diag_lab.views.tasks.stragglers import is_straggler
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints
 from dask_diag_lab.views.view import Caption, Control
 
@@ -37,6 +38,9 @@ KINDS: Final = (("prefix", "by prefix"), ("group", "by group"), ("span", "by spa
 ORDERS: Final = (("size", "work left first"), ("topological", "by flow of work"))
 """``size``: with work left first, then most tasks first. ``topological``: what others need first,
 spans by the start of their work."""
+
+MAX_NAME: Final = 30
+"""Characters of a prefix on a button."""
 
 NO_TASKS: Final = "No tasks yet. They appear as soon as something is computed on this cluster."
 NO_SPANS: Final = 'No spans yet. Name parts of a computation: with distributed.span("name"): …'
@@ -89,6 +93,8 @@ class Progress(SumsView, DataPlot):
         """Choose bars or their order; see `View.set_control`."""
         if name in self.choices and value in self.choices[name]:
             self.show({name: value})
+        elif name == "call-stack" and (straggler := self.straggler):
+            self.open("task", key=straggler[1], show="call-stack")
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Choose bars and order anew, where the arguments name them; see `View.show`."""
@@ -144,6 +150,21 @@ class Progress(SumsView, DataPlot):
     def _durations(self) -> Mapping[int, Durations]:
         return self.sums.durations() if self.sums else {}
 
+    @property
+    def straggler(self) -> tuple[str, str, float] | None:
+        """Prefix, key and seconds of the running task that is late by most; None where none is."""
+        history, now = self.history, self.live.time
+        if self.period != ALL or not history.running.count:
+            return None
+        running = history.running.rows(now)
+        elapsed_s = now - running["start"]
+        late = np.flatnonzero(is_straggler(running["prefix"], elapsed_s, self._durations))
+        if not len(late):
+            return None
+        row = int(late[np.argmax(elapsed_s[late])])
+        prefix = history.strings[int(running["prefix"][row])]
+        return prefix, str(running["key"][row]), float(elapsed_s[row])
+
     def draw(self) -> None:
         """Send the rows that differ; see `View.draw`."""
         look, colors, rows = self.look, data_colors(self.look), self.rows()
@@ -174,6 +195,10 @@ class Progress(SumsView, DataPlot):
             Control("by", "select", "Bars", self.kind, KINDS[: None if self.period == ALL else 1]),
             Control("order", "select", "Order", self.order, ORDERS),
         ]
+        if straggler := self.straggler:
+            prefix, _, seconds = straggler
+            text = f"{shown_name(prefix, MAX_NAME)} runs for {fmt.duration(seconds)}: call stack"
+            controls.append(Control("call-stack", "button", text))
         if length(rows):
             legend = tasks.legend(look)
             headline, note = self.headline(), self.note()

@@ -223,6 +223,18 @@ def test_time_left_is_reckoned_with_recorded_times_and_goes_down(feed: Feed) -> 
     assert "10.0 s left" in bars.view.caption.headline
 
 
+def test_a_straggler_has_a_button_for_its_call_stack(feed: Feed) -> None:
+    for at in range(3):
+        feed.maker.action(at, at + 1)
+    running = [("inc-a", "tcp://w0:1", "inc", 3.0)]
+    feed.send(9.0, running=running, prefixes=[prefix_row("inc", processing=1, memory=3)])
+    view = Bars(feed.live).view
+    assert view.caption.controls[-1].label == "inc runs for 6.00 s: call stack"
+    view.set_control("call-stack", "")
+    assert view.opening is not None
+    assert view.opening.arguments == {"key": "inc-a", "show": "call-stack"}
+
+
 def reckon(
     left: int, mean_s: float, busy: float, nthreads: int, elapsed: Sequence[float] = ()
 ) -> float:

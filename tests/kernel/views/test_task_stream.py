@@ -345,6 +345,20 @@ def test_a_running_task_a_transfer_above_a_task_and_a_worker_are_hit(feed: Feed)
     assert tap(view, -5.0, 2.6) == ("worker", {"worker": "tcp://w1:1"})
 
 
+def test_a_straggler_is_outlined_and_a_click_asks_for_its_call_stack(feed: Feed) -> None:
+    for at in range(3):
+        feed.maker.action(at, at + 1, prefix="part")
+    running = [("part-9", "tcp://w0:1", "part", 3.0), ("new-1", "tcp://w1:1", "new", 3.0)]
+    feed.send(5.5, running=running)
+    view, figure = built(feed)
+    assert data(figure.late)["left"] == []  # 2.5 times its median
+    feed.send(7, running=running)
+    view.update()
+    assert (data(figure.late)["left"], data(figure.late)["right"]) == ([3.0], [7.0])
+    assert "straggler" in labels(view)
+    assert tap(view, 6.0, 0.0) == ("task", {"key": "part-9", "show": "call-stack"})
+
+
 def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:
     feed.maker.action(0, 1e-6, prefix="tiny").action(0.5, 101, thread=2)
     feed.send(101)
