@@ -16,6 +16,7 @@ from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
 from dask_diag_lab.views.palette import data_colors
@@ -34,6 +35,7 @@ from dask_diag_lab.views.stream.frame import (
     running_blocks,
     shown_slots,
 )
+from dask_diag_lab.views.stream.lineage import Lineage
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
 from dask_diag_lab.views.tasks.stragglers import LEAST_S, is_straggler
 from dask_diag_lab.views.tasks.task_counts import erred_item
@@ -87,6 +89,8 @@ class TaskStream(View):
         self._time: Latest[dict[str, float]] = Latest(self.live.jobs, rest=REST)
         self._sums: Latest[Sums] = Latest(self.live.jobs, rest=REST)
         self._stragglers: set[str] = set()
+        self._lineage = Lineage(self.live)
+        self._told_of = ""
         self._shared = 0
         none = np.zeros(self.history.slots.count, dtype=np.bool_)
         self._rows_of: tuple[object, Rows] = (None, Rows(self.history, none))
@@ -117,7 +121,12 @@ class TaskStream(View):
             self._frame = frame
             figure.show(frame)
         figure.place(self.window.zero if frame is None else frame.zero)
-        if is_new or not self.window.is_frozen or self._time.version != self._shared:
+        self._lineage.follow(self._key_of(self.chosen))
+        if frame is not None:
+            figure.show_kin(self._lineage.kin, self.chosen, frame.rows.row_of)
+        is_old = self._time.version != self._shared or self._lineage.note != self._told_of
+        if is_new or not self.window.is_frozen or is_old:
+            self._told_of = self._lineage.note
             self._shared = self._time.version
             self._show_running(figure)
             self._tell(figure)
@@ -273,9 +282,10 @@ class TaskStream(View):
                 color = data_colors(self.look).memory_near
                 legend.insert(0, LegendItem("straggler", color, "outline"))
             headline = self._headline(frame)
+            note = text.picture_note(live, frame, text.transfer_note(share), headline)
             caption = Caption(
                 headline=headline,
-                note=text.picture_note(live, frame, text.transfer_note(share), headline),
+                note=" · ".join(filter(None, (self._lineage.note, note))),
                 legend=legend,
             )
         is_cleared = window.is_following and window.cleared_at > -np.inf
@@ -335,6 +345,11 @@ class TaskStream(View):
         if target is not None:
             is_again = before is not None and target.is_same(before)
             self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
+
+    def _key_of(self, target: Pointed | None) -> str:
+        if target is None or target.kind != Kind.COMPUTE:
+            return ""
+        return target.key or self.history.actions.key(target.task)
 
     def _open_target(self, target: Pointed, is_again: bool) -> None:
         key = target.key or self.history.actions.key(target.task)

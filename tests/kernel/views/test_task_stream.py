@@ -18,6 +18,7 @@ from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.views.asked_pages import Answering
 from tests.kernel.views.conftest import Clock, Feed
 from tests.kernel.views.drawn import SentBytes
 from tests.kernel.views.task_streams import built, data, labels, many, move, tap
@@ -357,6 +358,29 @@ def test_a_straggler_is_outlined_and_a_click_asks_for_its_call_stack(feed: Feed)
     assert (data(figure.late)["left"], data(figure.late)["right"]) == ([3.0], [7.0])
     assert "straggler" in labels(view)
     assert tap(view, 6.0, 0.0) == ("task", {"key": "part-9", "show": "call-stack"})
+
+
+def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="load", key="load-1")
+    feed.maker.action(2, 3, prefix="sum", key="sum-1", worker="tcp://w1:1")
+    feed.maker.action(4, 5, prefix="save", key="save-1")
+    feed.send(6)
+    kin = {"dependencies": [{"key": "load-1"}], "dependents": [{"key": "save-1"}]}
+    counts = {"counts": {"dependencies": 1, "dependents": 5}}
+    cluster = Answering(feed.live, {"task": lambda _: kin | counts})
+    view, figure = built(feed)
+    tap(view, 2.5, 2.0)
+    view.update()
+    assert cluster.answer() == 1
+    view.update()
+    outlined = data(figure.kin)
+    assert (outlined["left"], outlined["right"], outlined["y"]) == ([0, 4], [1, 5], [0, 0])
+    ways = data(figure.ways)
+    assert (ways["x0"], ways["x1"]) == ([1, 3], [2, 4])
+    assert "2 of 6 dependencies and dependents outlined" in view.caption.note
+    tap(view, 5.9, 2.0)
+    view.update()
+    assert data(figure.kin)["left"] == []
 
 
 def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:
