@@ -19,6 +19,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
+from dask_diag_lab.views.known_runs import known_run
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
@@ -300,7 +301,15 @@ class TaskStream(View):
         share = self._share_of_time(frame, Window(begin, until))
         moment = self.live.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
-        return text.headline(share, n_asked, n_all)
+        parts = text.headline(share, n_asked, n_all), self._first_finding
+        return " · ".join(filter(None, parts))
+
+    @property
+    def _first_finding(self) -> str:
+        """What made the last run slow; '' while it goes on, and where another time is shown."""
+        last = list(self.history.runs)[-1:]
+        is_told = last and last[0].is_over and self.window.is_following
+        return known_run(self.live, last[0]).first_finding if is_told else ""
 
     def _share_of_time(self, frame: Frame, window: Window) -> list[float]:
         """Return the shares that computing, transfers, disk and nothing had of thread time.

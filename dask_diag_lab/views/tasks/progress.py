@@ -197,7 +197,7 @@ class Progress(SumsView, DataPlot):
         ]
         if straggler := self.straggler:
             prefix, _, seconds = straggler
-            text = f"{shown_name(prefix, MAX_NAME)} runs for {fmt.duration(seconds)}: call stack"
+            text = f"Call stack: {shown_name(prefix, MAX_NAME)}, {fmt.duration(seconds)}"
             controls.append(Control("call-stack", "button", text))
         if length(rows):
             legend = tasks.legend(look)

@@ -229,7 +229,7 @@ def test_a_straggler_has_a_button_for_its_call_stack(feed: Feed) -> None:
     running = [("inc-a", "tcp://w0:1", "inc", 3.0)]
     feed.send(9.0, running=running, prefixes=[prefix_row("inc", processing=1, memory=3)])
     view = Bars(feed.live).view
-    assert view.caption.controls[-1].label == "inc runs for 6.00 s: call stack"
+    assert view.caption.controls[-1].label == "Call stack: inc, 6.00 s"
     view.set_control("call-stack", "")
     assert view.opening is not None
     assert view.opening.arguments == {"key": "inc-a", "show": "call-stack"}

@@ -13,6 +13,7 @@ from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.jobs import Job
 from dask_diag_lab.schema import Change, Kind, Outcome
 from dask_diag_lab.store import LiveSession
+from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.format import clock as time_of_day
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
@@ -358,6 +359,16 @@ def test_a_straggler_is_outlined_and_a_click_asks_for_its_call_stack(feed: Feed)
     assert (data(figure.late)["left"], data(figure.late)["right"]) == ([3.0], [7.0])
     assert "straggler" in labels(view)
     assert tap(view, 6.0, 0.0) == ("task", {"key": "part-9", "show": "call-stack"})
+
+
+def test_what_made_the_last_run_slow_stands_behind_the_shares(feed: Feed) -> None:
+    feed.maker.action(0, 1, worker="tcp://w0:1", prefix="inc")
+    feed.maker.action(8, 9, worker="tcp://w0:1", prefix="inc")
+    feed.live.history.runs.clients.add("mine")
+    feed.live.history.runs.note_code(Piece("1", "slow()", "cell", 1, T0, T0 + 9))
+    feed.send(12, graphs=[(1, 0.0, "mine", 2)])
+    view, _ = built(feed)
+    assert "4 threads · nothing was submitted: up to" in view.caption.headline
 
 
 def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> None:
