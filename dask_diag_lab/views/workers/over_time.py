@@ -5,15 +5,40 @@ Recorded since the diagnostics began, whether anybody looked or not; traffic onc
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
+from dask_diag_lab.store.arrays import Floats
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.names import no_workers
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
 from dask_diag_lab.views.workers import common
+
+LOOK_BACK_S: Final = 30.0
+"""What rises is looked at so far back."""
+LOOK_AHEAD_S: Final = 600.0
+"""Of what comes later a straight line knows nothing."""
+LEAST_POINTS: Final = 20
+LEAST_R: Final = 0.95
+"""Correlation of values and time from which on a slope is clear."""
+
+
+def seconds_until(limit: float, times: Floats, values: Floats) -> float:
+    """Return when what rises reaches a limit, in seconds after its newest value; NaN if unclear.
+
+    A straight line through the values of the last `LOOK_BACK_S` tells, where these lie on one.
+    """
+    is_new = np.isfinite(values) & (times >= times.max(initial=0.0) - LOOK_BACK_S)
+    times, values = times[is_new], values[is_new]
+    if len(times) < LEAST_POINTS or not np.ptp(values) or values[-1] >= limit:
+        return float("nan")
+    if np.corrcoef(times, values)[0, 1] < LEAST_R:
+        return float("nan")
+    slope, _ = np.polyfit(times - times[-1], values, 1)
+    seconds = float((limit - values[-1]) / slope)
+    return seconds if seconds <= LOOK_AHEAD_S else float("nan")
 
 
 class WorkerSeries(SeriesPlot):
@@ -62,6 +87,18 @@ class MemorySeries(WorkerSeries):
     lines = (Line("memory", "process memory", "memory_ok"), Line("spilled", "spilled", "spilled"))
     unit = "bytes"
     nouns = "processes"
+
+    def headline(self) -> str:
+        """Return when a worker will pause, where that is clear, before the newest means."""
+        scheduler, limits = self.history.scheduler, self.history.workers.memory_limit
+        share = scheduler.thresholds.get("pause") if scheduler else None
+        least = min((limit for limit in limits if limit > 0), default=0)
+        if not (share and least) or self.live.feed_state.state != "live":
+            return super().headline()
+        of = self.points("memory")
+        left_s = seconds_until(share * least, of.times, of.high)
+        soon = f"a worker pauses in about {fmt.duration(left_s)} · " if np.isfinite(left_s) else ""
+        return soon + super().headline()
 
 
 @register_plot

@@ -15,6 +15,7 @@ from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksInMemory, Task
 from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
 from dask_diag_lab.views.workers.over_time import (
     CpuSeries,
+    MemorySeries,
     ResultsSeries,
 )
 from dask_diag_lab.views.workers.traffic import HostNetwork
@@ -255,6 +256,26 @@ def test_series_are_recorded_before_anybody_looks() -> None:
     assert (table.columns["CPU_low"][0], table.columns["CPU_high"][0]) == (10.0, 30.0)
     assert table.units["CPU_mean"] == "%"
     assert "40 % CPU · mean of 2 workers" in view.caption.headline
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([0.1 * GIB] * 25, "a worker pauses in about 7.00 s"),  # 2.5 of 3.2 GiB are used
+        ([0] * 25, "Memory over Time"),
+        ([0.5 * GIB, -0.5 * GIB] * 13, "Memory over Time"),
+    ],
+    ids=["rising", "steady", "to and fro"],
+)
+def test_memory_that_rises_in_a_line_tells_when_a_worker_pauses(
+    steps: list[float], said: str
+) -> None:
+    live, memory = session_of(workers=[worker(0)]), 0.0
+    for at, step in enumerate(steps):
+        memory += step
+        live.apply(batch(time=1001.0 + at, workers=[worker(0, managed=round(memory))]))
+    live.set_feed_state("live", "", 0.0)
+    assert drawn(MemorySeries(live)).caption.headline.startswith(said)
 
 
 def test_results_are_added_up_over_the_workers_at_each_time() -> None:
