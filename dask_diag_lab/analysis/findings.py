@@ -242,7 +242,8 @@ def _critical_path(case: Case) -> Found | None:
     words = {**words, "names": " → ".join(names[-4:])}
     lost_s, of = case.seconds("dependencies"), _of("dependencies")
     ratio = path.chain_s / max(case.wall_s, 1e-9)
-    return Found(ratio, path.n_chain, lost_s, of, words, names[-1] if names else "")
+    last, drawn = names[-1] if names else "", {"show": "critical-path"}
+    return Found(ratio, path.n_chain, lost_s, of, words, last, arguments=drawn)
 
 
 def _unbalanced(case: Case) -> Found | None:

@@ -31,7 +31,7 @@ from dask_diag_lab.views.stream.timeline import Timeline
 if TYPE_CHECKING:
     from dask_diag_lab.store import History
     from dask_diag_lab.views.stream.frame import WorkerRows
-    from dask_diag_lab.views.stream.lineage import Kin
+    from dask_diag_lab.views.stream.links import Links
     from dask_diag_lab.views.stream.window import TimeWindow
 
 MIN_ROW_PX: Final = 4
@@ -74,8 +74,8 @@ class StreamFigure(Timeline):
     gone, paused, events, chosen, late : Source
         Where workers that left had their rows, and where they were paused; moments that explain
         the picture; the outlines around the chosen block and around stragglers.
-    kin, ways : Source
-        Outlines around what the chosen task needed and what needs it; lines from one to the other.
+    linked, ways : Source
+        Outlines around blocks that belong together; lines from one to the other.
     """
 
     def __init__(self, history: History, look: Look, window: TimeWindow, max_keys: int) -> None:
@@ -90,7 +90,7 @@ class StreamFigure(Timeline):
         self.events = Source("at", "top", "bottom", "title", "text", "clock")
         self.chosen = Source("left", "right", "y", "height")
         self.late = Source("left", "right", "y", "height")
-        self.kin = Source("left", "right", "y", "height")
+        self.linked = Source("left", "right", "y", "height")
         self.ways = Source("x0", "x1", "y0", "y1")
         self._max_keys = max_keys
         self._texts: set[int] = set()
@@ -112,7 +112,7 @@ class StreamFigure(Timeline):
         ends: dict[str, Any] = {"x0": "at", "x1": "at", "y0": "top", "y1": "bottom"}
         self._lines = Segment(**ends, line_width=2, line_dash=[5, 3])
         self._outline = StreamOutline(y="y", left="left", right="right", height="height")
-        self._kin_outline = StreamOutline(y="y", left="left", right="right", height="height")
+        self._link_outline = StreamOutline(y="y", left="left", right="right", height="height")
         self._ways = Segment(x0="x0", x1="x1", y0="y0", y1="y1", line_alpha=WAY_ALPHA)
         self._late_outline = StreamOutline(y="y", left="left", right="right", height="height")
         glyphs: list[tuple[str, Source, Glyph]] = [
@@ -122,7 +122,7 @@ class StreamFigure(Timeline):
             ("running", self.running, self.running_glyph),
             ("late", self.late, self._late_outline),
             ("lines", self.events, self._lines),
-            ("kin", self.kin, self._kin_outline),
+            ("linked", self.linked, self._link_outline),
             ("ways", self.ways, self._ways),
             ("outline", self.chosen, self._outline),
         ]
@@ -153,8 +153,8 @@ class StreamFigure(Timeline):
         set_properties(self.pause, fill_color=colors.memory_near, hatch_color=colors.memory_near)
         set_properties(self._lines, line_color=look.foreground)
         set_properties(self._outline, line_color=look.foreground, halo_color=look.background)
-        kin = {"line_color": colors.transfer, "halo_color": look.background}
-        set_properties(self._kin_outline, **kin)
+        linked = {"line_color": colors.transfer, "halo_color": look.background}
+        set_properties(self._link_outline, **linked)
         set_properties(self._ways, line_color=colors.transfer)
         late = {"line_color": colors.memory_near, "halo_color": look.background}
         set_properties(self._late_outline, **late)
@@ -257,22 +257,19 @@ class StreamFigure(Timeline):
         )
         self._send_keys(np.array([one.task for one in shown if one.task >= 0], dtype=np.int64))
 
-    def show_kin(self, kin: Kin, target: Pointed | None, row_of: npt.NDArray[np.int64]) -> None:
-        """Outline what a block needed and what needs it, with the ways that the data went."""
-        row = row_of[kin.slot] if target is not None else np.empty(0, np.int64)
-        is_shown = row >= 0
-        left, right = ((ends - self.zero)[: len(row)][is_shown] for ends in (kin.start, kin.stop))
-        y, is_before = row[is_shown].astype(np.float64), kin.is_before[: len(row)][is_shown]
-        self.kin.set({"left": left, "right": right, "y": y, "height": np.full(len(y), FULL_HEIGHT)})
-        begin, end, at = (target.start, target.stop, target.row) if target else (0.0, 0.0, 0)
-        self.ways.set(
-            {
-                "x0": np.where(is_before, right, end - self.zero),
-                "x1": np.where(is_before, begin - self.zero, left),
-                "y0": np.where(is_before, y, float(at)),
-                "y1": np.where(is_before, float(at), y),
-            }
-        )
+    def show_links(self, links: Links, row_of: npt.NDArray[np.int64]) -> None:
+        """Outline blocks that belong together, and draw the ways between them."""
+        slot, *ends = links.blocks.T
+        row = row_of[slot.astype(np.int64)]
+        left, right = (end[row >= 0] - self.zero for end in ends)
+        y = row[row >= 0].astype(np.float64)
+        height = np.full(len(y), FULL_HEIGHT)
+        self.linked.set({"left": left, "right": right, "y": y, "height": height})
+        begin, left, end, right = links.ways.T
+        y0, y1 = (row_of[slot.astype(np.int64)].astype(np.float64) for slot in (begin, end))
+        shown = (y0 >= 0) & (y1 >= 0)
+        ways = {"x0": left - self.zero, "x1": right - self.zero, "y0": y0, "y1": y1}
+        self.ways.set({name: column[shown] for name, column in ways.items()})
 
     # What hovering looks up: each text and key is sent once, for the life of the page.
 

@@ -36,11 +36,11 @@ from dask_diag_lab.views.stream.frame import (
     running_blocks,
     shown_slots,
 )
-from dask_diag_lab.views.stream.lineage import Lineage
+from dask_diag_lab.views.stream.links import NO_LINKS, Lineage, Links, path_job
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
 from dask_diag_lab.views.tasks.stragglers import LEAST_S, is_straggler
 from dask_diag_lab.views.tasks.task_counts import erred_item
-from dask_diag_lab.views.view import Caption, LegendItem, Table, View
+from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
 SETTLE_S: Final = 0.08
 """While the reader pans within the data there is, finer data is fetched after a rest of so long."""
@@ -70,9 +70,11 @@ class TaskStream(View):
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
         "stop": "Time: they end there.",
+        "show": "“critical-path” draws it over the blocks of the stretch or the run.",
         "count": "Tasks of the table: the first after `start` or, without one, the last. Not"
         " obeyed where both `start` and `stop` are given.",
     }
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {"show": ("blocks", "critical-path")}
     freezes_itself: ClassVar[bool] = True
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
     table_waits: ClassVar[bool] = False
@@ -91,7 +93,9 @@ class TaskStream(View):
         self._sums: Latest[Sums] = Latest(self.live.jobs, rest=REST)
         self._stragglers: set[str] = set()
         self._lineage = Lineage(self.live)
-        self._told_of = ""
+        self._paths: Latest[Links] = Latest(self.live.jobs, rest=REST)
+        self._shows_path = False
+        self._links = NO_LINKS
         self._shared = 0
         none = np.zeros(self.history.slots.count, dtype=np.bool_)
         self._rows_of: tuple[object, Rows] = (None, Rows(self.history, none))
@@ -122,12 +126,12 @@ class TaskStream(View):
             self._frame = frame
             figure.show(frame)
         figure.place(self.window.zero if frame is None else frame.zero)
-        self._lineage.follow(self._key_of(self.chosen))
+        links = NO_LINKS if frame is None else self._newest_links(frame)
         if frame is not None:
-            figure.show_kin(self._lineage.kin, self.chosen, frame.rows.row_of)
-        is_old = self._time.version != self._shared or self._lineage.note != self._told_of
+            figure.show_links(links, frame.rows.row_of)
+        is_old = self._time.version != self._shared or links.note != self._links.note
+        self._links = links
         if is_new or not self.window.is_frozen or is_old:
-            self._told_of = self._lineage.note
             self._shared = self._time.version
             self._show_running(figure)
             self._tell(figure)
@@ -286,12 +290,25 @@ class TaskStream(View):
             note = text.picture_note(live, frame, text.transfer_note(share), headline)
             caption = Caption(
                 headline=headline,
-                note=" · ".join(filter(None, (self._lineage.note, note))),
+                note=" · ".join(filter(None, (self._links.note, note))),
                 legend=legend,
             )
         is_cleared = window.is_following and window.cleared_at > -np.inf
         empty = text.empty(live, is_window_empty=is_window_empty, is_cleared=is_cleared)
-        self.caption = replace(caption, empty=empty)
+        self.caption = replace(caption, empty=empty, controls=self._controls)
+
+    @property
+    def _controls(self) -> Sequence[Control]:
+        is_on = "on" if self._shows_path else "off"
+        path = Control("critical-path", "toggle", "Critical path", is_on)
+        return () if self.period == ALL else (path,)
+
+    def set_control(self, name: str, value: str) -> None:
+        """Show the critical path, or hide it; see `View.set_control`."""
+        if name == "critical-path":
+            self._shows_path, self.chosen = value == "on", None
+            if self.figure is not None:
+                self._tell(self.figure)
 
     def _headline(self, frame: Frame) -> str:
         until = float(min(frame.end, self._live))
@@ -355,10 +372,18 @@ class TaskStream(View):
             is_again = before is not None and target.is_same(before)
             self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
 
-    def _key_of(self, target: Pointed | None) -> str:
-        if target is None or target.kind != Kind.COMPUTE:
-            return ""
-        return target.key or self.history.actions.key(target.task)
+    def _newest_links(self, frame: Frame) -> Links:
+        """Return what belongs to the chosen block, else the critical path where it is wanted."""
+        target, history = self.chosen, self.history
+        if target is not None and target.kind == Kind.COMPUTE:
+            key = target.key or history.actions.key(target.task)
+            slot = int(frame.rows.slots[target.row]) if target.row < frame.rows.count else -1
+            return self._lineage.of(key, slot, target.start, target.stop) if key else NO_LINKS
+        if not self._shows_path or self.period == ALL:
+            return NO_LINKS
+        made_of = self.period, history.actions.version if self.follows_run else 0
+        make = path_job(self.live, self.period, self.run)
+        return self._paths.of((self.run, self.period.start), made_of, make) or NO_LINKS
 
     def _open_target(self, target: Pointed, is_again: bool) -> None:
         key = target.key or self.history.actions.key(target.task)
@@ -380,6 +405,8 @@ class TaskStream(View):
         is_asked = count and not np.isfinite([start, stop]).all()
         tasks = slice(count) if np.isfinite(start) else slice(-count, None)
         self._bounds = start, stop, tasks if is_asked else None
+        if "show" in self.arguments:
+            self._shows_path = self.arguments["show"] == "critical-path"
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
         if self.follows_run:

@@ -18,7 +18,7 @@ from dask_diag_lab.views.format import clock as time_of_day
 from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
-from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.store.batches import T0, BatchMaker, group_row, worker_row
 from tests.kernel.views.asked_pages import Answering
 from tests.kernel.views.conftest import Clock, Feed
 from tests.kernel.views.drawn import SentBytes
@@ -384,14 +384,33 @@ def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> No
     view.update()
     assert cluster.answer() == 1
     view.update()
-    outlined = data(figure.kin)
+    outlined = data(figure.linked)
     assert (outlined["left"], outlined["right"], outlined["y"]) == ([0, 4], [1, 5], [0, 0])
     ways = data(figure.ways)
     assert (ways["x0"], ways["x1"]) == ([1, 3], [2, 4])
     assert "2 of 6 dependencies and dependents outlined" in view.caption.note
     tap(view, 5.9, 2.0)
     view.update()
-    assert data(figure.kin)["left"] == []
+    assert data(figure.linked)["left"] == []
+
+
+def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> None:
+    feed.maker.action(0, 4, prefix="load", ready=0.0, assigned=0.0, report_delay=0.01)
+    feed.maker.action(0, 1, thread=2, prefix="other", ready=0.0, assigned=0.0, report_delay=0.01)
+    feed.maker.action(4.1, 9, worker="tcp://w1:1", prefix="sum", ready=0.09, assigned=0.08)
+    groups = [group_row("load-1", "load", memory=1), group_row("sum-1", "sum", ["load-1"])]
+    feed.send(12, groups=groups)
+    view = TaskStream(feed.live, arguments={"start": str(T0), "stop": str(T0 + 10)})
+    view.build()
+    figure = view.figure
+    assert figure is not None
+    assert data(figure.linked)["left"] == []
+    view.set_control("critical-path", "on")
+    view.update()
+    assert data(figure.linked)["left"] == pytest.approx([0, 4.1])
+    assert data(figure.linked)["right"] == pytest.approx([4, 9])
+    assert data(figure.ways)["y1"] == [2]
+    assert "Critical path 9 of 10 s" in view.caption.note
 
 
 def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:

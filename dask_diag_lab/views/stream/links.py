@@ -1,0 +1,107 @@
+"""Blocks of a task stream that belong together, and the ways from one to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from dask_diag_lab.analysis.case import case_of
+from dask_diag_lab.analysis.estimates import critical_path
+from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store.arrays import Floats
+from dask_diag_lab.store.queries import Asked
+from dask_diag_lab.store.sums import Window
+from dask_diag_lab.views import format as fmt
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import LiveSession
+
+MAX_KIN: Final = 32
+"""On each side; to find one in a log of a million tasks takes a millisecond or two."""
+MAX_STEPS: Final = 1_000
+"""More outlines of one path hide the picture."""
+
+
+class Links(NamedTuple):
+    """What is outlined and joined.
+
+    Attributes
+    ----------
+    blocks : ndarray of float64, shape (n, 3)
+        Slot, start and stop of each block.
+    ways : ndarray of float64, shape (m, 4)
+        Slot and moment where each way begins, slot and moment where it ends.
+    note : str
+        What there is to say of them.
+    """
+
+    blocks: Floats
+    ways: Floats
+    note: str = ""
+
+
+NO_LINKS: Final = Links(np.empty((0, 3)), np.empty((0, 4)))
+
+
+class Lineage:
+    """What one task needed and what needs it, of which its scheduler is asked."""
+
+    def __init__(self, live: LiveSession) -> None:
+        self._live = live
+        self._asked = Asked(live)
+        self._read: object = None
+        self._links = NO_LINKS
+
+    def of(self, key: str, slot: int, start: float, stop: float) -> Links:
+        """Return what is known by now of a task, and of the block that it was."""
+        query = self._asked.fresh("task", every_s=0, key=key)
+        if self._read != (read := (key, slot, start, stop, query.version)):
+            self._read = read
+            answer = query.answer or {}
+            before, after = (
+                [block for one in answer.get(name, ())[:MAX_KIN] for block in self._block(one)]
+                for name in ("dependencies", "dependents")
+            )
+            ways = [(its[0], its[2], float(slot), start) for its in before]
+            ways += [(slot, stop, its[0], its[1]) for its in after]
+            counts = answer.get("counts", {})
+            n = sum(counts.get(name, 0) for name in ("dependencies", "dependents"))
+            note = ""
+            if query.n_answers and not answer:
+                note = "the scheduler has forgotten what the chosen task needed"
+            elif n > len(ways):
+                note = f"{len(ways)} of {fmt.count(n)} dependencies and dependents outlined"
+            blocks = np.array(before + after, dtype=np.float64).reshape(-1, 3)
+            self._links = Links(blocks, np.array(ways, dtype=np.float64).reshape(-1, 4), note)
+        return self._links
+
+    def _block(self, task: dict[str, str]) -> list[tuple[float, ...]]:
+        """Return slot, start and stop of the last time that a task was computed, if it was."""
+        rows = self._live.history.actions.of_key(str(task["key"]))
+        is_it = (rows["kind"] == Kind.COMPUTE) & (rows["outcome"] == Outcome.OK)
+        found = np.flatnonzero(is_it)[-1:].tolist()
+        return [tuple(float(rows[name][at]) for name in ("slot", "start", "stop")) for at in found]
+
+
+def path_job(live: LiveSession, window: Window, run: int) -> Callable[[], Links]:
+    """Return what finds, in any thread, the critical path of a window or a run."""
+    history = live.history
+    read = case_of(history, window, live.time, run)
+    read_slots = history.actions.of_window(window, ("task", "kind", "slot", "start"))
+
+    def make() -> Links:
+        path = critical_path(read())
+        steps = sorted(path.steps, key=lambda step: step.start - step.stop)[:MAX_STEPS]
+        steps.sort(key=lambda step: step.start)
+        rows = read_slots()
+        is_it = (rows["kind"] == Kind.COMPUTE) & np.isin(rows["task"], [one.task for one in steps])
+        columns = (rows[name][is_it].tolist() for name in ("task", "start", "slot"))
+        slot_of = {(task, start): slot for task, start, slot in zip(*columns, strict=True)}
+        found = [(slot_of.get((one.task, one.start), -1), one.start, one.stop) for one in steps]
+        blocks = np.array(found, dtype=np.float64).reshape(-1, 3)
+        ways = np.column_stack((blocks[:-1, [0, 2]], blocks[1:, [0, 1]]))
+        return Links(blocks, ways, str(path).split(". ")[0])
+
+    return make
