@@ -21,6 +21,8 @@ WAITING: Final = (
     *("comms-limiter", "disk-limiter"),
 )
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
+TOLD_S: Final = 2.0
+"""So long after the end of a task its worker has told what it did with the CPU."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
     *("ready", "assigned", "report_delay", "nbytes", "task", "graph"),
@@ -41,6 +43,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
         Number of the run that the window is of; 0: all runs are.
     """
     slots, is_other = history.slots, history.runs.is_other_than(run)
+    shares, strings = _waiting_shares(history, window), history.strings
     first = float(np.fmin(history.actions.first_start, now))
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
@@ -53,7 +56,6 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
     gaps = list(history.gaps)
     if history.actions.evicted and window.start < first:
         gaps.append((window.start, first))
-    shares, strings = _waiting_shares(history, window), history.strings
 
     def make() -> Facts:
         string, at = np.unique(slots.worker, return_index=True)
@@ -98,7 +100,11 @@ def _running(history: History, now: float) -> Columns:
 
 
 def _waiting_shares(history: History, window: Window) -> dict[int, float]:
-    """Return in which share of their time the tasks of each prefix did not use the CPU."""
+    """Return in which share of their time the tasks of each prefix did not use the CPU.
+
+    Workers tell it with a heartbeat, which comes after the end of the task.
+    """
+    window = window._replace(stop=window.stop + TOLD_S)
     computing: defaultdict[str, float] = defaultdict(float)
     waiting: defaultdict[str, float] = defaultdict(float)
     for (context, label, activity, unit), gained in history.activities.gained(window).items():

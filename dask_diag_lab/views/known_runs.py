@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dask_diag_lab.analysis.budget import BUSY
 from dask_diag_lab.analysis.case import case_of
+from dask_diag_lab.analysis.facts import TOLD_S
 from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
@@ -58,7 +59,8 @@ def known_run(live: LiveSession, record: RunRecord) -> KnownRun:
             del all_known[one]
     latest: Latest[KnownRun] = all_known.setdefault(number, Latest(live.jobs, rest=REST))
     window = Window(record.start, record.stop)
-    version = 0 if record.is_over else live.history.actions.version
+    is_told = live.time > record.stop + TOLD_S
+    version = is_told if record.is_over else live.history.actions.version
 
     def begin() -> Callable[[], KnownRun]:
         read = case_of(live.history, window, max(live.time, record.last), number)

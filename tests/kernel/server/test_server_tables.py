@@ -177,7 +177,7 @@ async def test_a_table_follows_the_arguments_and_refuses_those_there_are_not() -
         refused = {
             "progress.json?by=colour": "“by” is one of",
             "progress.json?hue=name": "those it has: “by”, “order”, “run”, “start”, “stop”.",
-            "task-stream.csv?rows=5": "those it has: “count”, “run”, “start”, “stop”.",
+            "task-stream.csv?rows=5": "those it has: “count”, “run”, “show”, “start”, “stop”.",
             "profile.json?count=few": "“count” is a whole number, not “few”",
             "task-stream.json?start=soon": "“soon” is no time: give seconds since the epoch",
             "profile.json?stop=-1eon": "“-1eon” is no time",
