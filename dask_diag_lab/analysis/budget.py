@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import Outcome
-from dask_diag_lab.store.arrays import Columns, Floats, Ints, narrow
+from dask_diag_lab.store.arrays import Columns, Floats, Ints
 from dask_diag_lab.store.sums import Window
 
 Counts = npt.NDArray[np.integer]
@@ -160,10 +160,10 @@ def budget_of(facts: Facts) -> Budget:
     for name in _HELD:
         take(name, _count(name, its))
     for name in ("paused", "unknown"):
-        take(name, np.where(_count(name, its) > 0, free, 0))
+        take(name, free * (_count(name, its) > 0))
     waits, is_fetching = _count("waits", its), _count("transfer", its) > 0
-    take("transfer", np.where(is_fetching, waits, 0))
-    take("starting", np.where(is_fetching, 0, waits))
+    take("transfer", waits * is_fetching)
+    take("starting", waits * ~is_fetching)
     excess = np.maximum(_count("assigned", its) - threads, 0)
 
     # Of all workers together, moment by moment.
@@ -172,7 +172,7 @@ def budget_of(facts: Facts) -> Budget:
     lasts_s = np.diff(time, append=0.0)
     take("scheduler", _count("queued", code))
     take("unbalanced", excess)
-    take("dependencies", np.where(_count("unfinished", code) > 0, free, 0))
+    take("dependencies", free * (_count("unfinished", code) > 0))
     take("client", free)
     by_prefix = _by_prefix(facts, doing, seconds)
     seconds["waiting-in-tasks"] = sum(by_prefix["waiting-in-tasks"].values())
@@ -205,7 +205,7 @@ def _total(number: Counts, by_worker: Ints) -> Counts:
 
 def _sum(number: Counts, lasts_s: Floats) -> float:
     """Return the thread seconds of so many threads; threads of BLAS would wait for each other."""
-    return float((number * lasts_s).sum())
+    return float(np.einsum("i,i", number, lasts_s))
 
 
 def _moments(facts: Facts, doing: Counts) -> tuple[Floats, Counts, Counts]:
@@ -223,9 +223,12 @@ def _moments(facts: Facts, doing: Counts) -> tuple[Floats, Counts, Counts]:
         for at, time in enumerate(times):
             ticks = ((np.clip(time, *window) - window.start) * scale).astype(np.int64)
             keys.append((ticks << bits) + (tag + at))
-    key = np.sort(np.concatenate(keys))
-    code, worker = key & ((1 << _CODE_BITS) - 1), (key & ((1 << bits) - 1)) >> _CODE_BITS
-    return (key >> bits) / scale, narrow(worker), code.astype(np.int8)
+    key = np.concatenate(keys)
+    key.sort()
+    tag = key.astype(np.uint32) & ((1 << bits) - 1)
+    worker = (tag >> _CODE_BITS).astype(np.min_scalar_type(n_workers))
+    code = (tag & ((1 << _CODE_BITS) - 1)).astype(np.uint8)
+    return (key >> bits) / scale, worker, code
 
 
 def _passed(facts: Facts, doing: Counts) -> Iterator[tuple[Ints | int, Ints, Sequence[Floats]]]:
