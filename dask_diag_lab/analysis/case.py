@@ -13,7 +13,7 @@ from dask_diag_lab.analysis.budget import Budget, Facts, budget_of
 from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store import History
-from dask_diag_lab.store.arrays import Bools, Columns, Floats, Ints, Objects
+from dask_diag_lab.store.arrays import Bools, Columns, Floats, Ints, Objects, narrow
 from dask_diag_lab.store.events import DEPARTURES
 from dask_diag_lab.store.series import Series
 from dask_diag_lab.store.sums import Window
@@ -24,10 +24,14 @@ MOST_KEYS: Final = 50_000
 UNFINISHED: Final = [STATES.index(s) for s in ("no-worker", "waiting", "queued", "processing")]
 LATE_S: Final = 2.0
 """A window that ends so shortly before now is of now."""
+_OF_TASKS: Final = (
+    *("worker", "prefix", "task", "graph", "nbytes"),
+    *("ready", "start", "stop", "reported"),
+)
 
 
 class OfPrefix(NamedTuple):
-    """How long the tasks of a prefix took that ended well; ``rows`` of `Case.tasks`, by time."""
+    """How long the tasks of a prefix took that ended well; ``rows`` of `Case.tasks`."""
 
     prefix: int
     rows: Ints
@@ -35,7 +39,8 @@ class OfPrefix(NamedTuple):
 
     @property
     def median_s(self) -> float:
-        return float(self.seconds[len(self.seconds) // 2])
+        middle = len(self.seconds) // 2
+        return float(np.partition(self.seconds, middle)[middle])
 
 
 @dataclass(frozen=True)
@@ -147,18 +152,27 @@ class Case:
         is_it &= (actions["stop"] > window.start) & (actions["stop"] <= window.stop)
         rows = np.flatnonzero(is_it)
         rows = rows[np.argsort(actions["start"][rows], kind="stable")]
-        tasks = {name: column[rows] for name, column in actions.items()}
+        tasks = {name: actions[name][rows] for name in _OF_TASKS}
         return tasks | {"seconds": tasks["stop"] - tasks["start"]}
 
     @cached_property
     def prefixes(self) -> list[OfPrefix]:
         """The durations of each prefix, most seconds first."""
         prefix, seconds = self.tasks["prefix"], self.tasks["seconds"]
-        order = np.lexsort((seconds, prefix))
+        order = np.argsort(narrow(prefix), kind="stable")
         first = np.flatnonzero(np.diff(prefix[order], prepend=-1))
         parts = np.split(order, first[1:]) if len(order) else []
         found = [OfPrefix(int(prefix[rows[0]]), rows, seconds[rows]) for rows in parts]
         return sorted(found, key=lambda one: -float(one.seconds.sum()))
+
+    @cached_property
+    def by_stop(self) -> tuple[Ints, Ints]:
+        """Rows of `tasks` by worker, and by their end; and where those of each worker begin."""
+        worker = narrow(self.tasks["worker"])
+        order = np.argsort(self.tasks["stop"], kind="stable")
+        order = order[np.argsort(worker[order], kind="stable")]
+        each = np.bincount(worker, minlength=len(self.addresses))
+        return order, np.append(0, np.cumsum(each))
 
     @cached_property
     def n_unfinished(self) -> tuple[Floats, Ints]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from dask_diag_lab.analysis.case import Case
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store.arrays import Floats, Ints
+from dask_diag_lab.store.arrays import Floats, Ints, narrow
 
 LATEST_S: Final = 0.25
 """A task that could run so long after another was reported was not released by it."""
@@ -95,7 +95,7 @@ def released_by(case: Case) -> Ints:
     # How far a worker's clock is off is known to some 0.1 s only.
     reported, ready = np.fmin(tasks["reported"], tasks["stop"]), tasks["ready"]
     released = np.full(len(ready), -1)
-    rows_of = {case.names.get(of.prefix, ""): np.sort(of.rows) for of in case.prefixes}
+    rows_of = {case.names.get(of.prefix, ""): of.rows for of in case.prefixes}
     for name, rows in rows_of.items():
         needed = [rows_of[one] for one in {*case.needs.get(name, ()), name} if one in rows_of]
         others = np.concatenate(needed)
@@ -112,14 +112,16 @@ def released_by(case: Case) -> Ints:
     return released
 
 
-def chains(seconds: Floats, released: Ints) -> tuple[Floats, Ints]:
-    """Return how long the chain that ends with each task is, and of how many tasks it is."""
-    total, n, link = seconds.copy(), np.ones(len(seconds), dtype=np.int64), released.copy()
-    while (has := np.flatnonzero(link >= 0)).size:  # each round doubles what is added up
+def chains(seconds: Floats, released: Ints) -> Floats:
+    """Return how long the chain that ends with each task is."""
+    total, link = seconds.copy(), released.copy()
+    has = np.flatnonzero(link >= 0)
+    while len(has):  # each round doubles what is added up
         before = link[has]
-        total[has], n[has] = total[has] + total[before], n[has] + n[before]
-        link[has] = link[before]
-    return total, n
+        total[has] += total[before]
+        link[has] = after = link[before]
+        has = has[after >= 0]
+    return total
 
 
 def critical_path(case: Case) -> CriticalPath:
@@ -128,25 +130,26 @@ def critical_path(case: Case) -> CriticalPath:
     if not len(tasks["start"]):
         return CriticalPath([], 0.0, 0, case.wall_s)
     released = released_by(case)
-    total, n = chains(tasks["seconds"] + _lag(case, released), released)
-    longest = int(total.argmax())
-    steps = _executed(case, released)
-    return CriticalPath(steps, float(total[longest]), int(n[longest]), case.wall_s)
+    total, n = chains(tasks["seconds"] + _lag(case, released), released), 0
+    at = int(total.argmax())
+    while at >= 0:
+        n, at = n + 1, int(released[at])
+    return CriticalPath(_executed(case, released), float(total.max()), n, case.wall_s)
 
 
 def _executed(case: Case, released: Ints) -> list[Step]:
     """Return the path from the task that ended last: what it waited for longer, again and again."""
     tasks = case.tasks
     worker, start, stop = tasks["worker"], tasks["start"], tasks["stop"]
-    by_stop = np.lexsort((stop, worker))
-    first = np.searchsorted(worker[by_stop], np.arange(len(case.addresses) + 1))
+    by_stop, first = case.by_stop
+    ends = stop[by_stop]
     steps: list[Step] = []
     at = int(stop.argmax())
     while at >= 0:
-        its = by_stop[first[worker[at]] : first[worker[at] + 1]]
-        place = int(np.searchsorted(stop[its], start[at], side="right")) - 1
-        before = int(its[place]) if place >= 0 else -1
-        is_queued = before >= 0 and stop[before] > np.nan_to_num(tasks["ready"][at], nan=np.inf)
+        begin, end = first[worker[at]], first[worker[at] + 1]
+        place = begin + np.searchsorted(ends[begin:end], start[at], side="right") - 1
+        before = int(by_stop[place]) if place >= begin else -1
+        is_queued = bool(before >= 0 and stop[before] > tasks["ready"][at])  # where it is known
         step = (float(start[at]), float(stop[at]), is_queued)
         steps.append(
             Step(case.names.get(int(tasks["prefix"][at]), ""), int(tasks["task"][at]), *step)
@@ -209,11 +212,12 @@ def _freed(case: Case) -> Floats:
     on whether clocks let a task seem to begin before the one before it ended.
     """
     worker, start, stop = (case.tasks[name] for name in ("worker", "start", "stop"))
-    freed = np.full(len(start), np.nan)
-    for one, threads in enumerate(case.facts.workers["threads"].tolist()):
-        rows = np.flatnonzero(worker == one)[threads:]  # by start
-        ends = np.sort(stop[worker == one])
-        freed[rows] = np.minimum(ends[: len(rows)], start[rows])
+    by_start, (by_stop, first) = np.argsort(narrow(worker), kind="stable"), case.by_stop
+    its = worker[by_start]
+    place = np.arange(len(its)) - case.facts.workers["threads"][its]
+    is_later = place >= first[its]
+    rows, freed = by_start[is_later], np.full(len(start), np.nan)
+    freed[rows] = np.minimum(stop[by_stop[place[is_later]]], start[rows])
     return freed
 
 

@@ -173,7 +173,7 @@ def _tiny_tasks(case: Case) -> Found | None:
 def _skew(case: Case) -> Found | None:
     best, tasks = None, case.tasks
     for of in case.prefixes:
-        n, median_s, longest_s = len(of.rows), of.median_s, float(of.seconds[-1])
+        n, median_s, longest_s = len(of.rows), of.median_s, float(of.seconds.max())
         is_slow = of.seconds > 3 * median_s
         slow = of.rows[is_slow]
         if not 0 < len(slow) <= max(n // 5, 1) or longest_s - median_s < 0.05 * case.wall_s:
@@ -199,11 +199,12 @@ def _slow_worker(case: Case) -> Found | None:
     ratios, n_of = np.full(n_workers, inf), np.bincount(worker, minlength=n_workers)
     n_prefixes = np.zeros(n_workers)
     for of in case.prefixes[:10]:
-        its = worker[of.rows]
-        order = np.argsort(its, kind="stable")  # the durations of each worker still ascend
-        one, first, each = np.unique(its[order], return_index=True, return_counts=True)
-        one, middle = one[each >= 5], (first + each // 2)[each >= 5]
-        medians = np.sort(middle_s := of.seconds[order][middle])
+        its, most_s = worker[of.rows], float(of.seconds.max()) + 1
+        each = np.bincount(its, minlength=n_workers)
+        one, middle = np.flatnonzero(each >= 5), np.cumsum(each) - each + each // 2
+        # One key sorts faster than two: those of each worker are together, and ascend.
+        middle_s = np.sort(its * most_s + of.seconds)[middle[one]] - one * most_s
+        medians = np.sort(middle_s)
         if len(one) > 1:  # with two, the other one
             ratios[one] = np.minimum(ratios[one], middle_s / medians[(len(one) - 1) // 2])
             n_prefixes[one] += 1
@@ -269,14 +270,15 @@ def _transfer(case: Case) -> Found | None:
 
 def _on_disk(case: Case) -> Found:
     kind = case.actions["kind"]
-    n = int(np.isin(kind, (Kind.DISK_READ, Kind.DISK_WRITE)).sum())
+    n = int(((kind == Kind.DISK_READ) | (kind == Kind.DISK_WRITE)).sum())
     written = (
         gained
         for (_, _, activity, unit), gained in case.activities.items()
         if (activity, unit) == ("disk-write", "bytes")
     )
-    sizes = {of.prefix: case.tasks["nbytes"][of.rows].clip(0).sum() for of in case.prefixes}
-    prefix = case.names.get(max(sizes, key=sizes.__getitem__), "") if sizes else ""
+    nbytes = np.bincount(case.tasks["prefix"], case.tasks["nbytes"].clip(0))
+    prefixes = (of.prefix for of in case.prefixes)
+    prefix = case.names.get(max(prefixes, key=nbytes.__getitem__, default=-1), "")
     # While its event loop writes, no thread of a worker is given a task.
     writing_s = sum(
         gained
