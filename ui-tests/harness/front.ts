@@ -1,4 +1,4 @@
-// What stands between a browser and Jupyter: a tunnel, or a reverse proxy as nginx is set up.
+// What stands between a browser and Jupyter: a reverse proxy as nginx is set up.
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as http from 'node:http';
@@ -12,14 +12,6 @@ export interface IFront {
   /** Scheme, host and port for the browser. */
   readonly origin: string;
   close(): void;
-}
-
-/** Forward one port as `ssh -L` does: bytes, whatever they mean. */
-export async function tunnel(target: URL): Promise<IFront> {
-  const server = net.createServer(near => {
-    join(near, net.connect(Number(target.port), target.hostname));
-  });
-  return listening(server, 'http://localhost');
 }
 
 function join(near: net.Socket, far: net.Socket): void {

@@ -1,4 +1,4 @@
-// Plots in a browser tab of their own: what becomes of one when its cluster is replaced.
+// Plots in a browser tab of their own, through Jupyter and at the port of the kernel.
 import type { Locator, Page } from '@playwright/test';
 
 import { CLOSE, CLUSTER, WORK } from '../harness/ipynb';
@@ -12,12 +12,14 @@ function plotOf(tab: Page, name: string): Locator {
   return tab.locator(`.plot[data-plot="${name}"] .jp-DaskDiag-plot`);
 }
 
-test('a tab is as dark as Lab and goes on with the next cluster of its notebook', async ({
+test('a tab is as dark as Lab and goes on with the next cluster, one at the port keeps its picture', async ({
   lab,
   page,
   server
 }) => {
-  const notebook = await lab.open(server.writeNotebook('tab.ipynb', [CLUSTER, CLOSE, CLUSTER]));
+  const notebook = await lab.open(
+    server.writeNotebook('tab.ipynb', [CLUSTER, CLOSE, CLUSTER, URL_OF_IT, WORK])
+  );
   await notebook.run(0);
   await lab.sidebar();
   const id = await lab.item('task-stream').getAttribute('data-dashboard');
@@ -36,7 +38,25 @@ test('a tab is as dark as Lab and goes on with the next cluster of its notebook'
   await lab.command('apputils:change-theme', { theme: 'JupyterLab Light' });
   await expect.poll(ground).toBe(light);
 
+  await page.bringToFront();
+  await notebook.run(3);
+  const port = await page.context().newPage();
+  const text = await notebook.cell(3).innerText();
+  await port.goto(/http:\S+/.exec(text)?.[0] ?? 'no address was printed');
+  const stream = plotOf(port, 'task-stream');
+  await expect(stream).toHaveAttribute('data-state', 'live');
+  await page.bringToFront();
+  await notebook.run(4);
+  await port.bringToFront();
+  await expectToMove(stream);
+
+  await page.bringToFront();
   await notebook.run(1);
+  await port.bringToFront();
+  await expect(stream).toHaveAttribute('data-state', 'stale');
+  await expect(stream.locator('.jp-DaskDiag-canvas > *')).not.toHaveCount(0);
+  await port.close();
+  await tab.bringToFront();
   await expect(plot).toHaveAttribute('data-state', 'stale');
   await expect(plot.locator('.jp-DaskDiag-message')).toContainText(
     /^Cluster closed at \d\d:\d\d · history kept/
@@ -49,32 +69,5 @@ test('a tab is as dark as Lab and goes on with the next cluster of its notebook'
   await expect(tab).not.toHaveURL(address => address.href.startsWith(root));
   await expect(tab).toHaveURL(/\/plots\/profile\?prefix=crunch&bare=1/);
   await expect(plot).toHaveAttribute('data-state', 'live');
-  await tab.close();
-});
-
-test('a tab at the port of the kernel keeps its picture after the end', async ({
-  lab,
-  page,
-  server
-}) => {
-  const cells = [CLUSTER, URL_OF_IT, WORK, CLOSE];
-  const notebook = await lab.open(server.writeNotebook('port.ipynb', cells));
-  await notebook.run(0);
-  await notebook.run(1);
-  const text = await notebook.cell(1).innerText();
-  const tab = await page.context().newPage();
-  await tab.goto(/http:\S+/.exec(text)?.[0] ?? 'no address was printed');
-  const plot = plotOf(tab, 'task-stream');
-  await expect(plot).toHaveAttribute('data-state', 'live');
-  await page.bringToFront();
-  await notebook.run(2);
-  await tab.bringToFront();
-  await expectToMove(plot);
-
-  await page.bringToFront();
-  await notebook.start(3);
-  await tab.bringToFront();
-  await expect(plot).toHaveAttribute('data-state', 'stale');
-  await expect(plot.locator('.jp-DaskDiag-canvas > *')).not.toHaveCount(0);
   await tab.close();
 });

@@ -45,7 +45,10 @@ test('nothing is painted with new data and colours of before', async ({ lab, pag
   }
   for (const plot of ['group-progress', 'workers-memory-timeseries']) {
     await lab.command('dask-diag-lab:open-plot', { plot, arguments: {} });
-    await lab.livePane(plot);
+    const pane = await lab.livePane(plot);
+    // What is put there by hand is no ground for changes that come later.
+    await lab.command('dask-diag-lab:freeze-plot', { id: await pane.getAttribute('id') });
+    await expect(pane).toHaveAttribute('data-state', 'paused');
   }
   const painted = await page.evaluate(() => {
     const { index } = (window as unknown as IBokehPage).DrawnWith;

@@ -1,5 +1,5 @@
-// Wherever Jupyter is reached: below any path, through a tunnel, behind reverse proxies.
-import { IFront, reverseProxy, tunnel } from '../harness/front';
+// Wherever Jupyter is reached: below any path, behind reverse proxies. A tunnel is less than these.
+import { IFront, reverseProxy } from '../harness/front';
 import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectToMove } from '../harness/picture';
 import { expect, test } from '../harness/test';
@@ -19,7 +19,6 @@ test.use({
 });
 
 const FRONTS: Readonly<Record<string, (jupyter: URL) => Promise<IFront>>> = {
-  'a tunnel of one port': tunnel,
   'HTTPS that ends at a reverse proxy': url => reverseProxy(url, { tls: true, keepsHost: true }),
   'a reverse proxy that changes Host': url => reverseProxy(url, { tls: false, keepsHost: false })
 };
