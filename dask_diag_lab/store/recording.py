@@ -10,9 +10,10 @@ import base64
 import io
 import json
 import zipfile
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from math import prod
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -146,10 +147,19 @@ def saved_of(value: Any) -> Sequence[str]:  # any attribute of a history
 
 
 class _Writer:
-    """Turns objects into JSON, and their arrays into `arrays`."""
+    """Turns objects into JSON, and their arrays into parts of `arrays`.
+
+    A history has a thousand small ones: to read each by itself takes longer than all of them.
+    """
 
     def __init__(self) -> None:
-        self.arrays: dict[str, Array] = {}
+        self._parts: defaultdict[str, list[Array]] = defaultdict(list)
+        self._sizes: Counter[str] = Counter()
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """All of one type, one after the other, by its name."""
+        return {name: np.concatenate(parts) for name, parts in self._parts.items()}
 
     def json_of(self, value: Any) -> Any:  # any attribute of a history
         if saved := saved_of(value):
@@ -173,9 +183,11 @@ class _Writer:
             return {"growing": self._array(value.values.copy())}
         if value.dtype == object:
             return {"objects": [self.json_of(one) for one in value.tolist()]}
-        name = f"a{len(self.arrays)}"
-        self.arrays[name] = value
-        return {"array": name}
+        name = value.dtype.name
+        begin = self._sizes[name]
+        self._parts[name].append(value.ravel())
+        self._sizes[name] += value.size
+        return {"array": [name, begin, value.shape]}
 
 
 class _Reader:
@@ -201,7 +213,8 @@ class _Reader:
             return self._object(given, there)
         ((kind, content),) = given.items()
         if kind == "array":
-            return self.arrays[content]
+            name, begin, shape = content
+            return self.arrays[name][begin : begin + prod(shape)].reshape(shape)
         if kind == "growing":
             there.extend(self.value_of(content)[len(there) :])
             return there

@@ -11,8 +11,6 @@ from datetime import datetime
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from dask.utils import parse_timedelta
-
 from dask_diag_lab.schema import EXTRA_NAMES
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
@@ -174,6 +172,8 @@ def parse_time(text: str, now: float) -> float:
     TimeError
         It means none; the message has what can be given.
     """
+    from dask.utils import parse_timedelta  # drawing needs no Dask, a seventh of all imports
+
     for read in (
         float,
         lambda text: now - parse_timedelta(text.removeprefix("-")),
