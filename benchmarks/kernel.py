@@ -22,7 +22,11 @@ from benchmarks.report import Figure
 from benchmarks.simulator import Simulation
 from benchmarks.viewers import our_targets, watching
 from dask_diag_lab import attach
+from dask_diag_lab.analysis.case import case_of
+from dask_diag_lab.analysis.findings import findings_of
 from dask_diag_lab.store import History
+from dask_diag_lab.store.sums import ALL
+from dask_diag_lab.views.format import write
 
 _BUCKETS = 1200
 """About as many as a wide screen has pixels."""
@@ -50,6 +54,15 @@ def _window_ms(history: History, begin: float, share: float, n_slots: int | None
     return median(seen)
 
 
+def _findings_ms(n_workers: int, n_tasks: int) -> float:
+    """Return what budget and findings of a run on workers of four threads take."""
+    history = History()
+    for batch in Simulation(n_workers, 4, n_tasks).batches():
+        history.apply(batch)
+    read = case_of(history, ALL, history.actions.last_stop, run=1)
+    return median(_ms(lambda: findings_of(read(), write)) for _ in range(_REPEATS))
+
+
 def million_tasks() -> list[Figure]:
     """Return windows of several widths, and batches at the begin and the end."""
     history, batches = History(), list[float]()
@@ -68,6 +81,8 @@ def million_tasks() -> list[Figure]:
         Figure("its rectangles", "", len(all_of_it.answer()), None, 20_000),
         Figure("a batch of 5000 rows, mean", "ms", mean(batches)),
         Figure("a batch at the end, median", "ms", median(batches[-50:]), None, None, late),
+        Figure("its budget and findings, 1000 threads", "ms", _findings_ms(250, 10**6), None, 2e3),
+        Figure("the same of 10,000 tasks", "ms", _findings_ms(16, 10_000), None, 50),
     ]
 
 

@@ -64,7 +64,7 @@ _PASSES: Final = {
     **{name: (name,) for name in ("deserialize", "disk", "transfer")},
     **{name: (name,) for name in ("threads", "paused", "unknown")},
 }
-"""The states of each action, then of threads, pauses and gaps, from its first moment to its last."""
+"""The states of an action, thread, pause or gap, from its first moment to its last."""
 _COUNTED: Final = {
     **{name: (name,) for name in _PASSES},
     "waits": ("coming", "reporting", "other coming", "other reporting"),
