@@ -37,11 +37,7 @@ def waterfall(before: Case, after: Case) -> dict[str, float]:
     A category's part of a run is its share of the thread time times the duration, so that these
     add up to the difference of the durations, whatever the threads.
     """
-    parts = [
-        {name: seconds / case.threads for name, seconds in case.budget.seconds.items()}
-        for case in (before, after)
-    ]
-    steps = {name: parts[1].get(name, 0.0) - parts[0].get(name, 0.0) for name in CATEGORIES}
+    steps = {name: after.wall(name) - before.wall(name) for name in CATEGORIES}
     return {name: step for name, step in steps.items() if step}
 
 

@@ -50,6 +50,15 @@ class KnownRun(NamedTuple):
         return ""
 
 
+def version_of(live: LiveSession, record: RunRecord) -> object:
+    """Return what changes when a run has to be worked out anew.
+
+    One that is over has to be once more, when its workers have told what they did with the CPU.
+    """
+    is_told = live.time > record.stop + TOLD_S
+    return record.start, record.stop, is_told if record.is_over else live.history.actions.version
+
+
 def known_run(live: LiveSession, record: RunRecord) -> KnownRun:
     """Return the newest that is known of a run, and begin what is missing."""
     number, all_known = record.number, live.known_runs
@@ -59,8 +68,6 @@ def known_run(live: LiveSession, record: RunRecord) -> KnownRun:
             del all_known[one]
     latest: Latest[KnownRun] = all_known.setdefault(number, Latest(live.jobs, rest=REST))
     window = Window(record.start, record.stop)
-    is_told = live.time > record.stop + TOLD_S
-    version = is_told if record.is_over else live.history.actions.version
 
     def begin() -> Callable[[], KnownRun]:
         read = case_of(live.history, window, max(live.time, record.last), number)
@@ -72,4 +79,4 @@ def known_run(live: LiveSession, record: RunRecord) -> KnownRun:
 
         return make
 
-    return latest.begun(record.start, (window, version), begin) or KnownRun()
+    return latest.begun(record.start, version_of(live, record), begin) or KnownRun()

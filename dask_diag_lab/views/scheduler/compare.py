@@ -16,6 +16,7 @@ from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import REST, Column, Rows
+from dask_diag_lab.views.known_runs import version_of
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.scheduler.runs import run_label
@@ -96,7 +97,8 @@ class Compare(BarPlot):
 
     def state(self) -> object:
         """Return what is shown, and whether it is worked out anew; see `View.state`."""
-        return super().state(), self._by, self._latest.version
+        versions = [version_of(self.live, one) for one in self.pair or ()]
+        return super().state(), self._by, self._latest.version, versions
 
     @property
     def is_behind(self) -> bool:
@@ -129,14 +131,12 @@ class Compare(BarPlot):
         history, pair = self.history, self.pair
         if pair is None:
             return None
-        windows = [Window(one.start, one.stop) for one in pair]
-        version = None if all(one.is_over for one in pair) else history.actions.version
 
         def begin() -> Callable[[], Compared]:
             now = self.live.time
             reads = [
-                case_of(history, window, max(now, one.last), one.number)
-                for one, window in zip(pair, windows, strict=True)
+                case_of(history, Window(one.start, one.stop), max(now, one.last), one.number)
+                for one in pair
             ]
 
             def make() -> Compared:
@@ -147,7 +147,7 @@ class Compare(BarPlot):
             return make
 
         numbers = [one.number for one in pair]
-        return self._latest.begun(numbers, (windows, version), begin)
+        return self._latest.begun(numbers, [version_of(self.live, one) for one in pair], begin)
 
     def rows(self) -> Rows:
         """Return a row for the whole and one for each category, or one for each prefix."""

@@ -253,7 +253,7 @@ class TaskStream(View):
         figure.show_running(tasks, frame.zero, self.live.time, is_late)
 
     def _is_straggler(self, tasks: Columns) -> npt.NDArray[np.bool_]:
-        """Return which running tasks take far longer than their like; nothing is asked of few s."""
+        """Return which running tasks take far longer than their like did."""
         elapsed_s, actions = self.live.time - tasks["start"], self.history.actions
         sums = None
         if elapsed_s.max(initial=0) > LEAST_S:
@@ -382,8 +382,11 @@ class TaskStream(View):
         if not self._shows_path or self.period == ALL:
             return NO_LINKS
         made_of = self.period, history.actions.version if self.follows_run else 0
-        make = path_job(self.live, self.period, self.run)
-        return self._paths.of((self.run, self.period.start), made_of, make) or NO_LINKS
+
+        def begin() -> Callable[[], Links]:
+            return path_job(self.live, self.period, self.run)
+
+        return self._paths.begun((self.run, self.period.start), made_of, begin) or NO_LINKS
 
     def _open_target(self, target: Pointed, is_again: bool) -> None:
         key = target.key or self.history.actions.key(target.task)
