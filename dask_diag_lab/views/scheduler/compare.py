@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -20,10 +21,10 @@ from dask_diag_lab.views.known_runs import version_of
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.scheduler.runs import run_label
-from dask_diag_lab.views.view import ArgumentError, Control
+from dask_diag_lab.views.view import ArgumentError, Control, LegendItem
 
 BY: Final = (("time", "time"), ("tasks", "tasks"))
-MAX_NAME: Final = 40
+MAX_NAME: Final = 30
 
 
 class Side(NamedTuple):
@@ -233,27 +234,20 @@ class Compare(BarPlot):
             return "Two runs are needed: compute something twice, and what differs is here."
         return "The two runs are being compared."
 
+    def legend(self, rows: Rows) -> Sequence[LegendItem]:
+        """Return which run has which colour; see `BarPlot.legend`."""
+        labels = [run_label(self.history, one, MAX_NAME) for one in self.pair or ()]
+        items = super().legend(rows)
+        return [replace(item, label=label) for item, label in zip(items, labels, strict=True)]
+
     def own_controls(self) -> Sequence[Control]:
-        """Return what chooses the runs, and what the bars are of."""
-        records = list(self.history.runs)[::-1]
-        options = [(str(one.number), run_label(self.history, one, MAX_NAME)) for one in records]
-        if self.pair is None:
-            return ()
-        before, after = (str(one.number) for one in self.pair)
-        return (
-            Control("before", "select", "Before", before, options),
-            Control("after", "select", "After", after, options),
-            Control("by", "choice", "By", self._by, BY),
-        )
+        """Return what chooses what the bars are of."""
+        return [Control("by", "choice", "By", self._by, BY)]
 
     def set_control(self, name: str, value: str) -> None:
-        """Compare two others, or by something else; see `View.set_control`."""
+        """Compare by something else; see `View.set_control`."""
         if name == "by" and value in dict(BY):
             self._by = value
-        elif name in ("before", "after") and value.isdecimal() and self.pair is not None:
-            before, after = (str(one.number) for one in self.pair)
-            self.show({"before": before, "after": after, name: value})
-        super().set_control(name, value)
 
     def open_row(self, key: str) -> None:
         """Open what the later run's time went to."""

@@ -63,6 +63,7 @@ def test_what_made_the_difference_adds_up_to_it() -> None:
     assert column(shown, "remark")["Whole run"] == "−4.00 s"
     assert next(iter(before)) == "Client"  # differs most
     assert shown.view.caption.headline == "10.0 s → 6.00 s: −4.00 s"
+    assert [item.label for item in shown.view.caption.legend] == ["[1] load()", "[2] load()"]
 
 
 def test_tasks_that_only_one_run_had_are_said_to_be_so() -> None:
@@ -73,7 +74,7 @@ def test_tasks_that_only_one_run_had_are_said_to_be_so() -> None:
 
 def test_a_run_can_be_compared_with_another_one() -> None:
     shown = Drawn(Compare(two_runs()))
-    shown.view.set_control("before", "2")
+    shown.view.show({"before": "2", "after": "2"})
     shown.view.update()
     assert column(shown, "remark")["Whole run"] == "±0 s"
 
