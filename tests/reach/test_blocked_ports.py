@@ -23,6 +23,7 @@ SCHEDULER_PORT, DASHBOARD_PORT, WORKER_PORT, JUPYTER_PORT, SERVE_PORT = 8786, 87
 JUPYTER = f"http://127.0.0.1:{JUPYTER_PORT}/user/ada"
 # Without a click, a GPU, a measurement, and before Python 3.12 samples of event loops.
 EMPTY = {"task", "gpu-utilization", "gpu-memory", "rmm-memory", "hardware", "profile-server"}
+EMPTY |= {"compare"}  # there is one run, without an end
 # Whether a task is stolen, and a shuffle lasts until a heartbeat reports it, is left to chance.
 CHANCE = {"stealing", "shuffle"}
 CELL = """
