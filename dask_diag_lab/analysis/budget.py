@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import Outcome
-from dask_diag_lab.store.arrays import Columns, Floats, Ints
+from dask_diag_lab.store.arrays import Columns, Floats, Ints, joined
 from dask_diag_lab.store.sums import Window
 
 Counts = npt.NDArray[np.integer]
@@ -83,6 +83,10 @@ _CHANGES: Final = {
     name: np.array([(after in of) - (before in of) for _, before, after in _MOMENTS], np.int8)
     for name, of in _COUNTED.items()
 }
+PARTS: Final = 1_000
+"""A window is so many parts wide where moments are looked for: a pane has few more pixels."""
+LEAST: Final = 0.1
+"""What takes less of a part is not looked at in it."""
 _CODE_BITS: Final = len(_MOMENTS).bit_length()
 _DOING: Final = list(_PASSES)
 
@@ -100,7 +104,9 @@ class Facts(NamedTuple):
         ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``task``, ``nbytes``,
         ``start``, ``stop``, and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN:
         not known); ``graph``, the number of the graph that it came with; ``is_other``: of another
-        run than the one that the window is of.
+        run than the one that the window is of; ``slot``, row of a task stream.
+    slots : ndarray of int64
+        Row of ``workers`` of each row of a task stream.
     pauses : dict of str to ndarray
         ``worker``, ``start`` and ``stop`` of each stretch in which a worker was paused.
     gaps : ndarray of float64, shape (n, 2)
@@ -113,6 +119,7 @@ class Facts(NamedTuple):
     window: Window
     workers: Columns
     actions: Columns
+    slots: Ints
     pauses: Columns
     gaps: Floats
     waiting_share: Mapping[int, float]
@@ -142,43 +149,121 @@ class Budget:
 def budget_of(facts: Facts) -> Budget:
     """Return what became of the thread time of a window."""
     doing = _doing(facts.actions)
-    time, worker, code = _moments(facts, doing)
-    by_worker = np.argsort(worker, kind="stable")
-    # Between the last moment of a worker and the first of the next one nothing is there.
-    lasts_s, its = np.diff(time[by_worker], append=0.0), code[by_worker]
-    threads = _count("threads", its)
-    free = threads
-    seconds: dict[str, float] = {}
-
-    def take(category: str, wanted: Counts) -> None:
-        """Count off threads that are still free."""
-        nonlocal free
-        used = np.minimum(wanted, free)
-        free = free - used
-        seconds[category] = _sum(used, lasts_s)
-
-    for name in _HELD:
-        take(name, _count(name, its))
-    for name in ("paused", "unknown"):
-        take(name, free * (_count(name, its) > 0))
-    waits, is_fetching = _count("waits", its), _count("transfer", its) > 0
-    take("transfer", waits * is_fetching)
-    take("starting", waits * ~is_fetching)
-    excess = np.maximum(_count("assigned", its) - threads, 0)
-
-    # Of all workers together, moment by moment.
-    offered_s = _sum(threads, lasts_s)
-    free, excess = (_total(number, by_worker) for number in (free, excess))
-    lasts_s = np.diff(time, append=0.0)
-    take("scheduler", _count("queued", code))
-    take("unbalanced", excess)
-    take("dependencies", free * (_count("unfinished", code) > 0))
-    take("client", free)
+    seconds = {each.category: _sum(each.used, each.lasts_s) for each in _uses(facts, doing)}
+    offered_s = seconds.pop("")
     by_prefix = _by_prefix(facts, doing, seconds)
     seconds["waiting-in-tasks"] = sum(by_prefix["waiting-in-tasks"].values())
     seconds["computing"] -= seconds["waiting-in-tasks"]
     known = {name: seconds[name] for name in CATEGORIES if seconds[name] > 0}
     return Budget(facts.window, offered_s, known, by_prefix)
+
+
+class _Use(NamedTuple):
+    """How many threads a category has after each moment; '' stands for all there are.
+
+    The moments are those of one worker after another, else of all workers together.
+    """
+
+    category: str
+    used: Counts
+    time: Floats
+    lasts_s: Floats
+    worker: Counts | None = None
+
+
+def _uses(facts: Facts, doing: Counts) -> Iterator[_Use]:
+    """Yield the threads of each category, counted off in order; waits in tasks are computing."""
+    time, worker, code = _moments(facts, doing)
+    by_worker = np.argsort(worker, kind="stable")
+    # Between the last moment of a worker and the first of the next one nothing is there.
+    lasts_s, its = np.diff(time[by_worker], append=0.0), code[by_worker]
+    of_each = time[by_worker], lasts_s, worker[by_worker]
+    threads = _count("threads", its)
+    free = threads
+    yield _Use("", threads, *of_each)
+
+    def take(wanted: Counts) -> Counts:
+        """Count off threads that are still free."""
+        nonlocal free
+        used = np.minimum(wanted, free)
+        free = free - used
+        return used
+
+    for name in _HELD:
+        yield _Use(name, take(_count(name, its)), *of_each)
+    for name in ("paused", "unknown"):
+        yield _Use(name, take(free * (_count(name, its) > 0)), *of_each)
+    waits, is_fetching = _count("waits", its), _count("transfer", its) > 0
+    yield _Use("transfer", take(waits * is_fetching), *of_each)
+    yield _Use("starting", take(waits * ~is_fetching), *of_each)
+    excess = np.maximum(_count("assigned", its) - threads, 0)
+
+    # Of all workers together, moment by moment.
+    free, excess = (_total(number, by_worker) for number in (free, excess))
+    of_all = time, np.diff(time, append=0.0)
+    yield _Use("scheduler", take(_count("queued", code)), *of_all)
+    yield _Use("unbalanced", take(excess), *of_all)
+    yield _Use("dependencies", take(free * (_count("unfinished", code) > 0)), *of_all)
+    yield _Use("client", free, *of_all)
+
+
+def stretches_of(facts: Facts, category: str) -> Columns:
+    """Return what a task stream shows of a category: actions, or where rows stood idle for it.
+
+    Parameters
+    ----------
+    facts : Facts
+    category : str
+        One of `CATEGORIES`.
+
+    Returns
+    -------
+    dict of str to ndarray
+        ``slot``, ``start`` and ``stop`` of each stretch. Of categories in `BUSY`, transfers and
+        disk these are actions. Of the others, what no action fills of the rows of a worker at
+        moments at which it had threads in this category, or, where only all workers together
+        tell, at which any had.
+    """
+    actions, window = facts.actions, facts.window
+    doing = _doing(actions)
+    name = "computing" if category == "waiting-in-tasks" else category
+    if name in _DOING and name not in ("paused", "unknown"):
+        is_it = doing == _DOING.index(name)
+        if name != category:
+            waiting = [prefix for prefix, share in facts.waiting_share.items() if share > 0]
+            is_it &= np.isin(actions["prefix"], waiting)
+        start, stop = (np.clip(actions[name][is_it], *window) for name in ("start", "stop"))
+        return {"slot": actions["slot"][is_it], "start": start, "stop": stop}
+    use = next(use for use in _uses(facts, doing) if use.category == category)
+    # Whether the category has threads changes at these moments.
+    change = np.flatnonzero(np.diff(use.used > 0, prepend=False, append=False))
+    begin, end = change[::2], change[1::2]
+    edges = np.linspace(0.0, window.stop - window.start, PARTS + 1)
+    n_workers = len(facts.workers["threads"])
+    is_of = [np.ones(len(begin), np.bool_)] * n_workers
+    if use.worker is not None:
+        is_of = [use.worker[begin] == one for one in range(n_workers)]
+    shares = [_share(use.time[begin[its]], use.time[end[its]], edges) for its in is_of]
+    found: list[Columns] = []
+    for slot, of in enumerate(facts.slots.tolist()):
+        its = actions["slot"] == slot
+        start, stop = (actions[name][its] - window.start for name in ("start", "stop"))
+        is_it = (shares[of] > LEAST) & (_share(start, stop, edges) < 1 - LEAST)
+        at = np.flatnonzero(np.diff(is_it, prepend=False, append=False))
+        start, stop = window.start + edges[at[::2]], window.start + edges[at[1::2]]
+        found.append({"slot": np.full(len(start), slot), "start": start, "stop": stop})
+    return joined(found)
+
+
+def _share(start: Floats, stop: Floats, edges: Floats) -> Floats:
+    """Return which share of the time from each edge to the next lies in any stretch."""
+    order = np.argsort(start, kind="stable")
+    start, stop = start[order], np.maximum.accumulate(stop[order])
+    start = np.maximum(start, np.append(-np.inf, stop[:-1]))
+    before_s = np.append(0.0, np.cumsum(np.maximum(stop - start, 0.0)))
+    at = np.searchsorted(start, edges)
+    beyond_s = np.maximum(np.append(-np.inf, stop)[at] - edges, 0.0)
+    return np.diff(before_s[at] - beyond_s) / np.diff(edges)
 
 
 def _doing(actions: Columns) -> npt.NDArray[np.int8]:

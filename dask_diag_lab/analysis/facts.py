@@ -25,7 +25,7 @@ TOLD_S: Final = 2.0
 """So long after the end of a task its worker has told what it did with the CPU."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
-    *("ready", "assigned", "report_delay", "nbytes", "task", "graph"),
+    *("ready", "assigned", "report_delay", "nbytes", "task", "graph", "slot"),
 )
 
 
@@ -73,6 +73,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
             window,
             workers,
             _as_facts(rows | {"worker": np.searchsorted(string, rows["worker"])}),
+            np.searchsorted(string, slots.worker),
             {"worker": worker.astype(np.int64), "start": start, "stop": stop},
             np.array(gaps, dtype=np.float64).reshape(-1, 2),
             shares,
@@ -92,6 +93,7 @@ def _running(history: History, now: float) -> Columns:
         "outcome": np.full(n, Outcome.RUNNING),
         "prefix": running["prefix"][is_there],
         "graph": running["graph"][is_there],
+        "slot": running["slot"][is_there],
         "start": running["start"][is_there],
         "stop": np.full(n, now),
         **{name: np.full(n, np.nan) for name in ("ready", "assigned", "report_delay")},

@@ -92,10 +92,11 @@ class WhereTheTimeGoes(BarPlot):
         Column("seconds", "Thread time", "seconds", share_of="offered"),
         Column("most", "Most of it"),
         Column("meaning", ""),
+        Column("id", shown=False),
         Column("offered", "Offered by all threads", "seconds", shown=False, in_table=False),
     )
     parts = tuple(Part(name, "", of.color, hatch=of.hatch) for name, of in STYLES.items())
-    label = key = "category"
+    label, key = "category", "id"
     value = ("seconds",)
     merges = "none"
     nouns = "categories"
@@ -143,6 +144,7 @@ class WhereTheTimeGoes(BarPlot):
         labels = [CATEGORIES[name].label for name in seconds]
         return {
             "category": ["All threads", *labels] if seconds else [],
+            "id": ["", *seconds][:n],
             "seconds": np.array([offered_s, *seconds.values()][:n]),
             "most": ["", *(self._most(its, name) for name in seconds)][:n] if its else [],
             "meaning": ["", *(CATEGORIES[name].meaning for name in seconds)][:n],
@@ -168,6 +170,13 @@ class WhereTheTimeGoes(BarPlot):
         start, stop = its.window
         when = f"{fmt.duration(stop - start)} from {fmt.clock(start)}"
         return f"Shares of the {fmt.duration(its.offered_s)} that all threads were there, {when}"
+
+    def open_row(self, key: str) -> None:
+        """Open the task stream with the moments of a category."""
+        if (its := self.budget) is not None:
+            start, stop = (f"{moment:.6f}" for moment in its.window)
+            shown = {"show": key} if key in CATEGORIES else {}
+            self.open("task-stream", start=start, stop=stop, **shown)
 
     def table(self) -> Table:
         """Return one row for each prefix in each category, and one for what belongs to none."""

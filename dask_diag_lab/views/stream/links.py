@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from dask_diag_lab.analysis.budget import CATEGORIES, stretches_of
 from dask_diag_lab.analysis.case import case_of
 from dask_diag_lab.analysis.estimates import critical_path
+from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store.arrays import Floats
 from dask_diag_lab.store.queries import Asked
@@ -21,7 +23,13 @@ if TYPE_CHECKING:
 MAX_KIN: Final = 32
 """On each side; to find one in a log of a million tasks takes a millisecond or two."""
 MAX_STEPS: Final = 1_000
-"""More outlines of one path hide the picture."""
+"""More outlines hide the picture."""
+SHOWN: Final = {
+    "blocks": "nothing",
+    "critical-path": "critical path",
+    **{name: category.label for name, category in CATEGORIES.items()},
+}
+"""What can be outlined in a stretch of time or a run, and what people call it."""
 
 
 class Links(NamedTuple):
@@ -103,5 +111,21 @@ def path_job(live: LiveSession, window: Window, run: int) -> Callable[[], Links]
         blocks = np.array(found, dtype=np.float64).reshape(-1, 3)
         ways = np.column_stack((blocks[:-1, [0, 2]], blocks[1:, [0, 1]]))
         return Links(blocks, ways, str(path).split(". ")[0])
+
+    return make
+
+
+def category_job(live: LiveSession, window: Window, run: int, name: str) -> Callable[[], Links]:
+    """Return what finds, in any thread, the moments of a category of the budget."""
+    read = facts_of(live.history, window, live.time, run)
+
+    def make() -> Links:
+        found = stretches_of(read(), name)
+        longest = np.argsort(found["start"] - found["stop"], kind="stable")[:MAX_STEPS]
+        blocks = np.column_stack([found[name][longest] for name in ("slot", "start", "stop")])
+        n = len(found["slot"])
+        which = f"the {fmt.count(MAX_STEPS)} longest of " if n > MAX_STEPS else ""
+        label, meaning = CATEGORIES[name]
+        return Links(blocks, NO_LINKS.ways, f"{label}: {which}{fmt.count(n)} outlined, {meaning}")
 
     return make

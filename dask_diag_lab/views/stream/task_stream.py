@@ -36,7 +36,7 @@ from dask_diag_lab.views.stream.frame import (
     running_blocks,
     shown_slots,
 )
-from dask_diag_lab.views.stream.links import NO_LINKS, Lineage, Links, path_job
+from dask_diag_lab.views.stream.links import NO_LINKS, SHOWN, Lineage, Links, category_job, path_job
 from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
 from dask_diag_lab.views.tasks.stragglers import LEAST_S, is_straggler
 from dask_diag_lab.views.tasks.task_counts import erred_item
@@ -70,11 +70,12 @@ class TaskStream(View):
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
         "stop": "Time: they end there.",
-        "show": "“critical-path” draws it over the blocks of the stretch or the run.",
+        "show": "What is outlined in the stretch or the run: “critical-path”, or the moments of a"
+        " category of the budget.",
         "count": "Tasks of the table: the first after `start` or, without one, the last. Not"
         " obeyed where both `start` and `stop` are given.",
     }
-    choices: ClassVar[Mapping[str, Sequence[str]]] = {"show": ("blocks", "critical-path")}
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {"show": tuple(SHOWN)}
     freezes_itself: ClassVar[bool] = True
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
     table_waits: ClassVar[bool] = False
@@ -93,8 +94,8 @@ class TaskStream(View):
         self._sums: Latest[Sums] = Latest(self.live.jobs, rest=REST)
         self._stragglers: set[str] = set()
         self._lineage = Lineage(self.live)
-        self._paths: Latest[Links] = Latest(self.live.jobs, rest=REST)
-        self._shows_path = False
+        self._outlined: Latest[Links] = Latest(self.live.jobs, rest=REST)
+        self._shown = "blocks"
         self._links = NO_LINKS
         self._shared = 0
         none = np.zeros(self.history.slots.count, dtype=np.bool_)
@@ -299,14 +300,13 @@ class TaskStream(View):
 
     @property
     def _controls(self) -> Sequence[Control]:
-        is_on = "on" if self._shows_path else "off"
-        path = Control("critical-path", "toggle", "Critical path", is_on)
-        return () if self.period == ALL else (path,)
+        outlined = Control("show", "select", "Outline", self._shown, tuple(SHOWN.items()))
+        return () if self.period == ALL else (outlined,)
 
     def set_control(self, name: str, value: str) -> None:
-        """Show the critical path, or hide it; see `View.set_control`."""
-        if name == "critical-path":
-            self._shows_path, self.chosen = value == "on", None
+        """Outline what was chosen; see `View.set_control`."""
+        if name == "show" and value in SHOWN:
+            self._shown, self.chosen = value, None
             if self.figure is not None:
                 self._tell(self.figure)
 
@@ -373,20 +373,24 @@ class TaskStream(View):
             self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
 
     def _newest_links(self, frame: Frame) -> Links:
-        """Return what belongs to the chosen block, else the critical path where it is wanted."""
+        """Return what belongs to the chosen block, else what is to be outlined."""
         target, history = self.chosen, self.history
         if target is not None and target.kind == Kind.COMPUTE:
             key = target.key or history.actions.key(target.task)
             slot = int(frame.rows.slots[target.row]) if target.row < frame.rows.count else -1
             return self._lineage.of(key, slot, target.start, target.stop) if key else NO_LINKS
-        if not self._shows_path or self.period == ALL:
+        shown = self._shown
+        if shown == "blocks" or self.period == ALL:
             return NO_LINKS
         made_of = self.period, history.actions.version if self.follows_run else 0
 
         def begin() -> Callable[[], Links]:
-            return path_job(self.live, self.period, self.run)
+            if shown == "critical-path":
+                return path_job(self.live, self.period, self.run)
+            return category_job(self.live, self.period, self.run, shown)
 
-        return self._paths.begun((self.run, self.period.start), made_of, begin) or NO_LINKS
+        subject = shown, self.run, self.period.start
+        return self._outlined.begun(subject, made_of, begin) or NO_LINKS
 
     def _open_target(self, target: Pointed, is_again: bool) -> None:
         key = target.key or self.history.actions.key(target.task)
@@ -408,8 +412,7 @@ class TaskStream(View):
         is_asked = count and not np.isfinite([start, stop]).all()
         tasks = slice(count) if np.isfinite(start) else slice(-count, None)
         self._bounds = start, stop, tasks if is_asked else None
-        if "show" in self.arguments:
-            self._shows_path = self.arguments["show"] == "critical-path"
+        self._shown = self.arguments.get("show", self._shown)
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
         if self.follows_run:

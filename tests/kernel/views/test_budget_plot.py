@@ -65,5 +65,15 @@ def test_a_period_is_shown_with_all_of_its_time() -> None:
     assert shown.view.table().columns["prefix"] == ["before", "", ""]
 
 
+def test_a_click_on_a_category_shows_its_moments_in_the_task_stream() -> None:
+    shown = Drawn(WhereTheTimeGoes(at_work()))
+    shown.view.chart.update(clicked=["failed"])
+    opening = shown.view.opening
+    assert opening is not None
+    arguments = dict(opening.arguments)
+    assert (opening.plot, arguments.pop("show")) == ("task-stream", "failed")
+    assert [float(moment) - T0 for moment in arguments.values()] == [0, 10]
+
+
 def test_before_any_task_it_says_what_will_come() -> None:
     assert "No task has run yet" in Drawn(WhereTheTimeGoes(LiveSession())).view.caption.empty

@@ -405,12 +405,31 @@ def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> 
     figure = view.figure
     assert figure is not None
     assert data(figure.linked)["left"] == []
-    view.set_control("critical-path", "on")
+    view.set_control("show", "critical-path")
     view.update()
     assert data(figure.linked)["left"] == pytest.approx([0, 4.1])
     assert data(figure.linked)["right"] == pytest.approx([4, 9])
     assert data(figure.ways)["y1"] == [2]
     assert "Critical path 9 of 10 s" in view.caption.note
+
+
+def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
+    feed.maker.action(0, 4, ready=0.0, assigned=0.0, report_delay=0.0)
+    feed.maker.action(0, 1, thread=2, outcome=Outcome.ERRED, ready=0.0, report_delay=0.0)
+    feed.maker.action(6, 10, ready=1.0, assigned=0.0, report_delay=0.0)
+    feed.send(12)
+    period = {"start": str(T0), "stop": str(T0 + 10)}
+    view = TaskStream(feed.live, arguments={**period, "show": "failed"})
+    view.build()
+    assert view.figure is not None
+    outlined = view.figure.linked
+    assert (data(outlined)["left"], data(outlined)["right"]) == ([0], [1])
+    for category, start, stop in (("client", 4, 5), ("scheduler", 5, 6)):
+        view.set_control("show", category)
+        view.update()
+        assert data(outlined)["y"] == [0, 1, 2, 3]  # no thread had a task
+        assert (set(data(outlined)["left"]), set(data(outlined)["right"])) == ({start}, {stop})
+    assert "Scheduler: 4 outlined" in view.caption.note
 
 
 def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:
