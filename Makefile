@@ -17,10 +17,10 @@ suites := $(or $(SUITES),kernel cluster proxy reach jest packaging ui)
 # What `pip install --editable` copies or builds; the package itself is used in place.
 installed_from := $(shell find pyproject.toml install.json jupyter-config package.json yarn.lock \
 	tsconfig*.json src style schema dask_diag_lab/dask_diag_lab.yaml scripts/*.py -type f -not -name '* *')
-# Tests that start clusters mostly wait; the others of tests/kernel compute.
+# Tests that start clusters or servers mostly wait; the others of tests/kernel compute.
 with_clusters := $(wildcard $(addprefix tests/kernel/,capture collector notebook session situations_real transport))
 lab_link := .venv/share/jupyter/labextensions/dask-diag-lab
-pytest := .venv/bin/python -m pytest --numprocesses=2
+pytest := .venv/bin/python -m pytest --numprocesses
 with_chromium := CHROMIUM_PATH=$$(.venv/bin/python scripts/chromium.py) && export CHROMIUM_PATH &&
 playwright = $(with_chromium) cd ui-tests && PYTHON="$(CURDIR)/.venv/bin/python" ../.venv/bin/jlpm
 
@@ -49,15 +49,15 @@ test:
 	if [ "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi; echo "Passed: $(suites)"
 
 test-kernel: .venv/.dev
-	$(pytest) tests/kernel tests/boundaries $(with_clusters:%=--ignore=%)
+	$(pytest)=2 tests/kernel tests/boundaries $(with_clusters:%=--ignore=%)
 
 # Tests of a file share their cluster.
 test-cluster: .venv/.dev
-	$(pytest) --dist=loadfile $(with_clusters) tests/contract
+	$(pytest)=4 --dist=loadfile $(with_clusters) tests/contract
 
 # A command of its own: the fixtures of pytest-jupyter clash with asyncio plugins.
 test-proxy: .venv/.dev
-	$(pytest) tests/proxy
+	$(pytest)=4 tests/proxy
 
 # In network namespaces, where these are permitted: for root on Linux, with iproute2.
 test-reach: .venv/.dev
@@ -67,7 +67,7 @@ test-jest: node_modules/.yarn-state.yml
 	.venv/bin/jlpm test --ci
 
 test-packaging: .venv/.dev
-	$(pytest) --dist=loadfile tests/packaging
+	$(pytest)=2 --dist=loadfile tests/packaging
 
 test-ui: ui-tests/node_modules/.yarn-state.yml
 	$(playwright) test
