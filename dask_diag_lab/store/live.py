@@ -46,6 +46,8 @@ class LiveSession:
     selection : mapping of str to str
         The run, or the stretch of time, that plots show until their reader chooses another one, as
         arguments of a view: ``run``, or ``start`` and ``stop``; none for all.
+    chosen_key : str
+        Of the task that somebody has clicked, in any plot; '' for none. See `choose`.
     on_change : callable
         Called when something was taken over or noted; for one listener.
     """
@@ -60,6 +62,7 @@ class LiveSession:
         self.known_runs: dict[int, Latest[Any]] = {}  # of one type, which belongs to views
         self.recorded: Mapping[str, Any] | None = None  # JSON
         self.selection: Mapping[str, str] = {}
+        self.chosen_key = ""
         self.on_change: Callable[[], None] = lambda: None
         self._clock = clock
         self._batch_clock = 0.0
@@ -100,6 +103,13 @@ class LiveSession:
     def degraded(self) -> str:
         """Why there is no data though the scheduler is there, '' when all is well."""
         return self.feed_state.reason if self.feed_state.state == "degraded" else ""
+
+    def choose(self, key: str) -> None:
+        """Have all plots that draw tasks show what this one needed, and what needs it."""
+        if key != self.chosen_key:
+            self.chosen_key = key
+            self._n_changes += 1
+            self.on_change()
 
     def set_feed_state(self, state: State, reason: str, since: float) -> None:
         """Note whether new data comes; see `FeedState`."""

@@ -32,6 +32,10 @@ SHOWN: Final = {
 """What can be outlined in a stretch of time or a run, and what people call it."""
 
 
+Block = tuple[float, float, float]
+"""Slot, start and stop."""
+
+
 class Links(NamedTuple):
     """What is outlined and joined.
 
@@ -62,18 +66,22 @@ class Lineage:
         self._read: object = None
         self._links = NO_LINKS
 
-    def of(self, key: str, slot: int, start: float, stop: float) -> Links:
-        """Return what is known by now of a task, and of the block that it was."""
+    def of(self, key: str, block: Block | None = None) -> Links:
+        """Return what is known by now of a task, and of the block that it was.
+
+        Without one, of the last time that it was computed; its block is then outlined as well.
+        """
         query = self._asked.fresh("task", every_s=0, key=key)
-        if self._read != (read := (key, slot, start, stop, query.version)):
+        if self._read != (read := (key, block, query.version)):
             self._read = read
             answer = query.answer or {}
             before, after = (
                 [block for one in answer.get(name, ())[:MAX_KIN] for block in self._block(one)]
                 for name in ("dependencies", "dependents")
             )
-            ways = [(its[0], its[2], float(slot), start) for its in before]
-            ways += [(slot, stop, its[0], its[1]) for its in after]
+            own = self._block({"key": key}) if block is None else [block]
+            ways = [(its[0], its[2], slot, start) for its in before for slot, start, _ in own]
+            ways += [(slot, stop, its[0], its[1]) for its in after for slot, _, stop in own]
             counts = answer.get("counts", {})
             n = sum(counts.get(name, 0) for name in ("dependencies", "dependents"))
             note = ""
@@ -81,16 +89,18 @@ class Lineage:
                 note = "the scheduler has forgotten what the chosen task needed"
             elif n > len(ways):
                 note = f"{len(ways)} of {fmt.count(n)} dependencies and dependents outlined"
-            blocks = np.array(before + after, dtype=np.float64).reshape(-1, 3)
+            outlined = before + after + (own if block is None else [])
+            blocks = np.array(outlined, dtype=np.float64).reshape(-1, 3)
             self._links = Links(blocks, np.array(ways, dtype=np.float64).reshape(-1, 4), note)
         return self._links
 
-    def _block(self, task: dict[str, str]) -> list[tuple[float, ...]]:
+    def _block(self, task: dict[str, str]) -> list[Block]:
         """Return slot, start and stop of the last time that a task was computed, if it was."""
         rows = self._live.history.actions.of_key(str(task["key"]))
         is_it = (rows["kind"] == Kind.COMPUTE) & (rows["outcome"] == Outcome.OK)
         found = np.flatnonzero(is_it)[-1:].tolist()
-        return [tuple(float(rows[name][at]) for name in ("slot", "start", "stop")) for at in found]
+        slot, start, stop = (rows[name][found].tolist() for name in ("slot", "start", "stop"))
+        return list(zip(slot, start, stop, strict=True))
 
 
 def path_job(live: LiveSession, window: Window, run: int) -> Callable[[], Links]:

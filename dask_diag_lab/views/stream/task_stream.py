@@ -94,6 +94,7 @@ class TaskStream(View):
         self._sums: Latest[Sums] = Latest(self.live.jobs, rest=REST)
         self._stragglers: set[str] = set()
         self._lineage = Lineage(self.live)
+        self._chosen_key = ""
         self._outlined: Latest[Links] = Latest(self.live.jobs, rest=REST)
         self._shown = "blocks"
         self._links = NO_LINKS
@@ -139,6 +140,8 @@ class TaskStream(View):
         gone = frame.rows.gone if frame is not None else []
         paused = text.pauses(self.live, frame) if frame is not None else []
         figure.show_marks(gone, paused, text.marked_events(self.history))
+        if self.live.chosen_key != self._chosen_key:  # another plot has chosen
+            self.chosen, self._chosen_key = None, self.live.chosen_key
         figure.show_chosen(self.chosen)
         figure.show_axes(is_shown=bool(self.history.actions.count or self.history.running.count))
         self.caption = replace(
@@ -169,6 +172,7 @@ class TaskStream(View):
             window.cleared_at = self.live.time if not np.isnan(live) else -np.inf
             window.release()
             self.chosen = None
+            self.live.choose("")
         elif verb == "fit" and not np.isnan(live):
             window.fit(self._first, live)
         elif verb in {"zoom-in", "zoom-out"}:
@@ -307,6 +311,7 @@ class TaskStream(View):
         """Outline what was chosen; see `View.set_control`."""
         if name == "show" and value in SHOWN:
             self._shown, self.chosen = value, None
+            self.live.choose("")
             if self.figure is not None:
                 self._tell(self.figure)
 
@@ -368,21 +373,25 @@ class TaskStream(View):
         target = found[0] or found[1]
         before, self.chosen = self.chosen, target
         figure.show_chosen(target)
+        is_task = target is not None and target.kind == Kind.COMPUTE
+        self._chosen_key = self._key_of(target) if target is not None and is_task else ""
+        self.live.choose(self._chosen_key)
         if target is not None:
             is_again = before is not None and target.is_same(before)
             self._open_target(target, is_again or event.event_name == DoubleTap.event_name)
 
     def _newest_links(self, frame: Frame) -> Links:
         """Return what belongs to the chosen block, else what is to be outlined."""
-        target, history = self.chosen, self.history
-        if target is not None and target.kind == Kind.COMPUTE:
-            key = target.key or history.actions.key(target.task)
+        target, key = self.chosen, self.live.chosen_key
+        if target is not None and key:
             slot = int(frame.rows.slots[target.row]) if target.row < frame.rows.count else -1
-            return self._lineage.of(key, slot, target.start, target.stop) if key else NO_LINKS
+            return self._lineage.of(key, (slot, target.start, target.stop))
+        if target is not None or key:
+            return self._lineage.of(key) if key else NO_LINKS
         shown = self._shown
         if shown == "blocks" or self.period == ALL:
             return NO_LINKS
-        made_of = self.period, history.actions.version if self.follows_run else 0
+        made_of = self.period, self.history.actions.version if self.follows_run else 0
 
         def begin() -> Callable[[], Links]:
             if shown == "critical-path":
@@ -392,8 +401,11 @@ class TaskStream(View):
         subject = shown, self.run, self.period.start
         return self._outlined.begun(subject, made_of, begin) or NO_LINKS
 
+    def _key_of(self, target: Pointed) -> str:
+        return target.key or self.history.actions.key(target.task)
+
     def _open_target(self, target: Pointed, is_again: bool) -> None:
-        key = target.key or self.history.actions.key(target.task)
+        key = self._key_of(target)
         if key in self._stragglers:
             self.open("task", key=key, show="call-stack")
         elif is_again and key:

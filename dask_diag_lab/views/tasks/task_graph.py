@@ -85,6 +85,8 @@ class TaskGraphPlot(TaskGroupGraph):
     nodes, edges : Source
     failed : Source
         Nodes that erred: they are drawn on top of the others, larger and of another shape.
+    kin, ways : Source
+        The chosen task, what it needed and what needs it, and the edges between them.
     """
 
     name = "graph"
@@ -97,6 +99,8 @@ class TaskGraphPlot(TaskGroupGraph):
         self.nodes = Source("x", "y", "state", "key", "prefix", is_patched=True)
         self.edges = Source("x0", "y0", "x1", "y1", "share", is_patched=True)
         self.failed = Source("x", "y")
+        self.kin, self.ways = Source("x", "y"), Source("x0", "y0", "x1", "y1", "share")
+        self._linked: object = None
         self._latest: Latest[Nodes] = Latest(self.live.jobs)
         self._is_exact = True
         super().set_up()
@@ -121,6 +125,11 @@ class TaskGraphPlot(TaskGroupGraph):
         erred = GraphNodes(x="x", y="y", marker=_MARKERS["erred"], scale=1.7, least_px=10)
         erred.update(fill_color=fills[_ERRED], line_color=lines[_ERRED])
         add_glyph(plot, self.failed.model, erred)
+        color = data_colors(look).transfer
+        add_glyph(plot, self.ways.model, line.clone(line_color=color, line_alpha=1.0))
+        kin = GraphNodes(x="x", y="y", marker="square", scale=1.5, least_px=8)
+        kin.update(fill_color=_UNSEEN, line_color=color, line_width=2)
+        add_glyph(plot, self.kin.model, kin)
         super().add_glyphs(plot)
 
     def forget_places(self) -> None:
@@ -137,14 +146,16 @@ class TaskGraphPlot(TaskGroupGraph):
             _, _, bottom, top = self.ranges()
             reach = _REACH[0], max(_REACH[0], _REACH[1] * (bottom - top))
             far = np.hypot(*((nodes.places - (x, y)) / reach).T)
-            if far.min() <= 1:
-                self.open("task", key=nodes.keys[int(far.argmin())])
+            key = nodes.keys[int(far.argmin())] if far.min() <= 1 else ""
+            self.live.choose(key)
+            if key:
+                self.open("task", key=key)
 
     # --- keeping it up to date
 
     def state(self) -> object:
-        """Return whether nodes have got their places; see `View.state`."""
-        return self._latest.version
+        """Return whether nodes have got their places, and what is chosen; see `View.state`."""
+        return self._latest.version, self.live.chosen_key
 
     def draw(self) -> None:
         """Bring the picture up to date; see `View.draw`."""
@@ -152,7 +163,7 @@ class TaskGraphPlot(TaskGroupGraph):
         if graph.is_exact != self._is_exact:
             self._is_exact = graph.is_exact
             self.clear_boxes()
-            for source in (self.nodes, self.edges, self.failed):
+            for source in (self.nodes, self.edges, self.failed, self.kin, self.ways):
                 source.set({name: [] for name in source.model.data})
         if self._is_exact:
             self._draw_nodes()
@@ -182,7 +193,19 @@ class TaskGraphPlot(TaskGroupGraph):
             self.nodes.model.patch({"state": changed})
         x, y = placed.places[state == _ERRED].T
         self.failed.set({"x": x, "y": y})
+        self._show_kin(placed)
         self.fit(placed.places)
+
+    def _show_kin(self, placed: Nodes) -> None:
+        """Outline the chosen task, what it needed and what needs it."""
+        if self._linked == (linked := (placed.version, self.live.chosen_key)):
+            return
+        self._linked = linked
+        at = [row for row, key in enumerate(placed.keys) if key == self.live.chosen_key]
+        edges = placed.edges[np.isin(placed.edges, at).any(axis=1)]
+        x, y = placed.places[np.union1d(edges, at).astype(np.int64)].T
+        self.kin.set({"x": x, "y": y})
+        self.ways.set(lines(edges, placed.places))
 
     def _placed(self) -> Nodes | None:
         """Return the newest graph that has places; begin to place what there is now.
@@ -209,7 +232,6 @@ class TaskGraphPlot(TaskGroupGraph):
         self._drawn_nodes = placed
         x, y = placed.places.astype(np.float32).T
         strings, drawn = self.history.strings, thinned(placed.edges)
-        source, target = drawn.T
         self.nodes.set(
             {
                 "x": x,
@@ -219,8 +241,7 @@ class TaskGraphPlot(TaskGroupGraph):
                 "prefix": [strings[at] for at in placed.prefix.tolist()],
             }
         )
-        ends = {"x0": x[source], "y0": y[source], "x1": x[target], "y1": y[target]}
-        self.edges.set({**ends, "share": edge_shares(drawn)})
+        self.edges.set(lines(drawn, placed.places))
 
     # --- the texts
 
@@ -270,6 +291,12 @@ class TaskGraphPlot(TaskGroupGraph):
 def thinned(edges: Ints) -> Ints:
     """Return every n-th edge, `MAX_EDGES` at most."""
     return edges[:: -(-len(edges) // MAX_EDGES) or 1]
+
+
+def lines(edges: Ints, places: Floats) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the columns of the lines that edges are drawn as."""
+    (x0, y0), (x1, y1) = places.astype(np.float32)[edges].transpose(1, 2, 0)
+    return {"x0": x0, "y0": y0, "x1": x1, "y1": y1, "share": edge_shares(edges)}
 
 
 def edge_shares(edges: Ints) -> npt.NDArray[np.float32]:

@@ -150,6 +150,23 @@ def test_graph_changes_between_tasks_and_groups_while_open() -> None:
     assert len(view.boxes.model.data["label"]) == 2
 
 
+def test_a_chosen_task_is_outlined_with_what_it_needed_and_what_needs_it() -> None:
+    live = session_of(graph=graph(KEYS, EDGES))
+    view, page = opened(live)
+    assert view.kin.model.data["x"] == []
+    places_of = places(view)
+    chosen, other = KEYS[2], KEYS[0]
+    live.choose(chosen)  # as a click in the Task Stream does
+    page.sent()
+    outlined = set(zip(*(view.kin.model.data[name] for name in "xy"), strict=True))
+    assert outlined == set(places_of.values())  # both sides
+    assert len(view.ways.model.data["x0"]) == 3
+    page.tap(*places_of[other])
+    page.sent()
+    assert live.chosen_key == other
+    assert len(view.ways.model.data["x0"]) == 1
+
+
 def test_empty_scheduler_is_explained_and_tasks_that_are_on_their_way_too() -> None:
     live = session_of()
     view, page = opened(live)

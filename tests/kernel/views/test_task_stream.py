@@ -392,6 +392,9 @@ def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> No
     tap(view, 5.9, 2.0)
     view.update()
     assert data(figure.linked)["left"] == []
+    feed.live.choose("sum-1")  # as a click in the Task Graph does
+    view.update()
+    assert data(figure.linked)["left"] == [0, 4, 2]
 
 
 def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> None:
