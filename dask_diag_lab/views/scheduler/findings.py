@@ -15,6 +15,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.registry import get_plot, register_plot
 from dask_diag_lab.views.scheduler.budget import REST, window_of_work
+from dask_diag_lab.views.scheduler.runs import run_label
 from dask_diag_lab.views.tables import TablePlot
 
 
@@ -45,6 +46,7 @@ class Findings(TablePlot):
         Column("sure", "How sure", width=76),
         Column("cause", shown=False),
         Column("where", shown=False),
+        Column("code", shown=False),
     )
     key: ClassVar[str] = "cause"
 
@@ -91,6 +93,7 @@ class Findings(TablePlot):
             "sure": [one.confidence for one in found],
             "cause": [one.cause for one in found],
             "where": [one.where for one in found],
+            "code": [self._code] * len(found),
         }
 
     def headline(self) -> str:
@@ -101,10 +104,22 @@ class Findings(TablePlot):
         saved = f", up to {fmt.duration(first.saved_s)}" if np.isfinite(first.saved_s) else ""
         return f"{TITLES[first.cause]}{saved}: {first.advice}"
 
+    @property
+    def _code(self) -> str:
+        """The cell and the line of the user's code that this is of; '' where it is of several."""
+        history, of = self.history, window_of_work(self.live, self.period)
+        if of is None:
+            return ""
+        (start, stop), _ = of
+        own = (one for one in history.runs if self.run in (0, one.number))
+        found = [one for one in own if one.start < stop and one.stop > start]
+        return run_label(history, found[0], 80) if len(found) == 1 else ""
+
     def note(self) -> str:
-        """Return that more may come; see `DataPlot.note`."""
+        """Return what it is of, and that more may come; see `DataPlot.note`."""
         is_over = self.answer is None or self.answer.is_over
-        return "" if is_over else "Work goes on: what is here stays, and more may come"
+        more = "" if is_over else "Work goes on: what is here stays, and more may come"
+        return " · ".join(filter(None, (self._code, more)))
 
     def why_empty(self) -> str:
         """Return that there is nothing to report, or nothing yet; see `DataPlot.why_empty`."""

@@ -6,6 +6,7 @@ import pytest
 
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import LiveSession
+from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.scheduler.findings import Findings
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
@@ -45,6 +46,14 @@ def test_a_click_opens_what_shows_it_at_its_time() -> None:
     shown = Drawn(Findings(session(4.0)))
     shown.view.open_row("failed-attempts")
     assert shown.view.opening == Opening("exceptions", PERIOD)
+
+
+def test_it_names_the_cell_and_the_line_that_it_is_of() -> None:
+    live = session(4.0)
+    live.history.runs.clients.add("mine")
+    live.history.runs.note_code(Piece("1", "total.compute()", "cell", 12, T0, T0 + 10))
+    live.apply(BatchMaker().batch(graphs=[(1, 0.0, "mine", 2)]))
+    assert Drawn(Findings(live)).view.caption.note == "[12] total.compute()"
 
 
 def test_a_healthy_run_says_so() -> None:
