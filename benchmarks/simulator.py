@@ -223,7 +223,7 @@ class Simulation:
             NTHREADS: [(BEGIN, self.n_workers * self.n_threads)],
         }
         if begin == 0:
-            rows[GRAPHS] = [(1, BEGIN, BEGIN, "Client-simulated", 1, self.n_tasks)]
+            rows[GRAPHS] = [(1, BEGIN, BEGIN, "Client-simulated", 1, self.n_tasks, 0.0)]
         tables = {table.name: Change(columns_of(table, given)) for table, given in rows.items()}
         dead = [self.address(w) for w in self.dead] if is_dead else ()
         tables["workers"] = Change(tables["workers"].columns, removed=dead)

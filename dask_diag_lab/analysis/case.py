@@ -74,6 +74,8 @@ class Case:
         Whether nothing of what came in the window is left to do.
     before : dict of str to ndarray
         ``prefix`` and ``task`` of tasks that ended well before the window.
+    carried : ndarray of float64
+        Bytes that each task of a graph carries along, by the number of the graph.
     keys : callable
         Returns the keys of tasks by their ordinals.
     """
@@ -91,6 +93,7 @@ class Case:
     is_run: bool
     is_over: bool
     before: Callable[[], Columns]
+    carried: Floats
     keys: Callable[[Ints], Objects]
 
     @cached_property
@@ -237,6 +240,7 @@ def case_of(
         "needs": _needs(history),
         "events": [one for one in history.events.rows if window.start <= one[0] <= window.stop],
         "activities": history.activities.gained(window),
+        "carried": history.runs.carried,
         "memory_limit": float(limits.min(initial=np.inf, where=limits > 0)),
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         "n_stuck": int(states[0]),

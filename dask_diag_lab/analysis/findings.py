@@ -156,6 +156,20 @@ def _of(*categories: str) -> frozenset[str]:
     return frozenset(categories)
 
 
+def _large_graph(case: Case) -> Found | None:
+    tasks, known = case.tasks, len(case.carried)
+    nbytes = case.carried[np.where(tasks["graph"] < known, tasks["graph"], 0)]
+    of = np.bincount(tasks["prefix"], nbytes)
+    if not of.any():
+        return None
+    prefix = int(of.argmax())
+    n, total = int((tasks["prefix"] == prefix).sum()), float(of[prefix])
+    lost_s = case.seconds("starting", "scheduler", "deserialize")
+    name = case.names.get(prefix, "")
+    words: Words = {"n": n, "total": total, "each": total / n, "prefix": name}
+    return Found(total, n, lost_s, _of("starting", "scheduler", "deserialize"), words, name)
+
+
 def _tiny_tasks(case: Case) -> Found | None:
     n = len(case.tasks["start"])
     median_s = float(np.median(case.tasks["seconds"])) if n else inf
@@ -464,6 +478,7 @@ _LOOK: Final[Mapping[str, Callable[[Case], Found | None]]] = {
     "slow-worker": _slow_worker,
     "unbalanced": _unbalanced,
     "transfer": _transfer,
+    "large-graph": _large_graph,
     "tiny-tasks": _tiny_tasks,
     "scheduler": _scheduler,
     "few-tasks": _few_tasks,

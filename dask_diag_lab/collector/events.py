@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from dask import sizeof  # the module: its function would be sent by value, and know less there
 from dask.utils import key_split
 
 from dask_diag_lab.collector.wire import (
@@ -28,6 +31,9 @@ from dask_diag_lab.schema.tables import EVENTS, GRAPHS
 
 if TYPE_CHECKING:
     from distributed.scheduler import ErredTask, Scheduler
+
+MAX_LOOKED_AT: Final = 5
+"""Tasks of a graph; to measure one takes a tenth of a millisecond."""
 
 MAX_MERGED: Final = 1_000
 """Prefixes and workers whose failures are counted between two pulls."""
@@ -103,15 +109,20 @@ class SubmittedGraphs:
         self._rows: deque[list[Any]] = deque(maxlen=limit)
         self._last: list[Any] | None = None  # of `_rows`, while it may grow
 
-    def add(self, time: float, client: str) -> None:
-        """Count a graph; `add_task` counts its tasks."""
+    def add(self, time: float, client: str, carried: Callable[[], float] = float) -> None:
+        """Count a graph; `add_task` counts its tasks.
+
+        ``carried`` looks at what its tasks carry. Of graphs in one row it is asked ever less often.
+        """
         last = self._last
         if last is None or last[3] != client or time - last[2] > IN_ONE_GO_S:
             self.number += 1
-            last = self._last = [self.number, time, time, client, 0, 0]
+            last = self._last = [self.number, time, time, client, 0, 0, 0.0]
             self._rows.append(last)
         last[2] = time
         last[4] += 1
+        if last[4] & (last[4] - 1) == 0:
+            last[6] = carried()
 
     def add_task(self) -> None:
         """Count a task of the graph that came last."""
@@ -137,6 +148,31 @@ class SubmittedGraphs:
         """Return the rows after ``cursor``."""
         self._last = None
         return log_since(GRAPHS, self.number, self._rows, cursor)
+
+
+def carried(scheduler: Scheduler, keys: Sequence[Any]) -> float:
+    """Return the bytes of memory that a task of a graph carries: the median of a few.
+
+    What its function needs is part of it: `cloudpickle` sends what a function of a notebook names.
+    """
+    few = keys[:: max(len(keys) // MAX_LOOKED_AT, 1)][:MAX_LOOKED_AT]
+    sizes = sorted(_carried(scheduler.tasks[key].run_spec) for key in few if key in scheduler.tasks)
+    return float(sizes[len(sizes) // 2]) if sizes else 0.0
+
+
+def _carried(spec: Any) -> int:  # a `GraphNode`, or what another version has
+    total = int(sizeof.sizeof(spec))
+    function: Any = getattr(spec, "func", None)
+    if isinstance(function, partial):
+        total += sizeof.sizeof((function.args, function.keywords))
+        function = function.func
+    named: list[Any] = []
+    with suppress(AttributeError, TypeError, ValueError):  # a built-in, no closure, an empty cell
+        if function.__module__ == "__main__":
+            names, there = function.__code__.co_names, function.__globals__
+            named += [there[name] for name in names if name in there]
+        named += [cell.cell_contents for cell in function.__closure__]
+    return total + sum(int(sizeof.sizeof(one)) for one in named if not callable(one))
 
 
 def _scalar(value: object) -> object:

@@ -32,7 +32,7 @@ from dask_diag_lab.collector.actions import (
     Clocks,
 )
 from dask_diag_lab.collector.asking import ask_handler, task_handler
-from dask_diag_lab.collector.events import Errors, EventRecorder, SubmittedGraphs, recall
+from dask_diag_lab.collector.events import Errors, EventRecorder, SubmittedGraphs, carried, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
 from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
 from dask_diag_lab.collector.tasks import TaskTables
@@ -331,7 +331,8 @@ class Collector(SchedulerPlugin):
         self._graph_id, self._graph_at = stimulus_id, wall_clock()
         with suppress(ValueError):  # before its tasks were unpacked and put in order
             self._graph_at = float(stimulus_id.removeprefix(UPDATE_GRAPH))
-        self._submitted.add(self._graph_at, key_text(client))
+        keys = graph.get("tasks") or ()
+        self._submitted.add(self._graph_at, key_text(client), lambda: carried(scheduler, keys))
         self._arriving = nan, nan, self._submitted.number
 
     @_safely

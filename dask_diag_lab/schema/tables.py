@@ -239,6 +239,7 @@ GRAPHS: Final = _table(
     Field("client", "text", "", "Id of the client"),
     Field("count", "<i8", "", "Graphs"),
     Field("tasks", "<i8", "", "Tasks that were to be computed for them"),
+    Field("carried", "<f8", "B", "That a task carries along, the median of a few of the last"),
 )
 
 NTHREADS: Final = _table(

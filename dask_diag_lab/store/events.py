@@ -119,7 +119,7 @@ class EventLog:
         what the first collector of a scheduler recalls stands that the recording began.
         """
         events: list[Event] = [(t, kind, detail) for t, kind, detail in batch.rows("events")]
-        for _, time, until, client, count, tasks in batch.rows("graphs"):
+        for _, time, until, client, count, tasks, *_ in batch.rows("graphs"):
             detail = {"client": client, "graphs": count, "tasks": tasks, "until": until}
             events.append((time, "update-graph", detail))
         is_new = batch.scheduler.id != self._scheduler

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store.arrays import Bools, Columns, GrowingArray, Ints
+from dask_diag_lab.store.arrays import Bools, Columns, Floats, GrowingArray, Ints
 from dask_diag_lab.store.busy import BURST_GAP_S
 from dask_diag_lab.store.strings import StringTable
 
@@ -136,7 +136,7 @@ class RunTable:
         Ids of the clients whose code is told of by `note_code`.
     """
 
-    SAVED = ("clients", "_records", "_pieces", "_run_of", "_n_runs")
+    SAVED = ("clients", "_records", "_pieces", "_run_of", "_carried", "_n_runs")
 
     def __init__(self) -> None:
         self.version = 0
@@ -145,6 +145,8 @@ class RunTable:
         self._pieces: list[Piece] = []
         self._run_of: GrowingArray[np.int32] = GrowingArray(np.int32)  # by number of the graph
         self._run_of.extend([0])
+        self._carried: GrowingArray[np.float32] = GrowingArray(np.float32)
+        self._carried.extend([0.0])
         self._n_runs = 0
         self._early: list[Columns] = []
 
@@ -166,6 +168,11 @@ class RunTable:
     def n_graphs(self) -> int:
         """The highest number of a graph."""
         return len(self._run_of) - 1
+
+    @property
+    def carried(self) -> Floats:
+        """The bytes that each task of a graph carries, by its number; 0 where it is not known."""
+        return self._carried.values.astype(np.float64)
 
     def is_other_than(self, number: int) -> Callable[[Ints], Bools]:
         """Return what tells, in any thread, which graphs by number are of another run than this.
@@ -205,14 +212,16 @@ class RunTable:
 
     def submitted(self, graphs: Mapping[str, Any], n_before: int) -> None:
         """Take over rows of `schema.GRAPHS`, whose number 0 is that of graph ``n_before`` here."""
-        names = ("number", "time", "until", "client", "tasks")
-        for wired, *facts in zip(*(graphs[name].tolist() for name in names), strict=True):
+        names = ("number", "carried", "time", "until", "client", "tasks")
+        for wired, carried, *facts in zip(*(graphs[name].tolist() for name in names), strict=True):
             number = n_before + wired
             if number > self.n_graphs + MAX_MISSED:
                 raise ValueError(f"graph {wired} comes after graph {self.n_graphs - n_before}")
             if number > self.n_graphs:  # else of a batch that failed in the middle
                 self._run_of.extend_to(number + 1)
                 self._run_of.values[number] = self._place(*facts).number
+                self._carried.extend_to(number + 1)
+                self._carried.values[number] = carried
         self.version += bool(len(graphs["number"]))
         early, self._early = self._early, []
         for rows in early:

@@ -12,7 +12,9 @@ import os
 import tempfile
 import threading
 import time
+import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -311,6 +313,22 @@ def bag(_: Client) -> None:
     db.from_sequence([0.1] * 48, npartitions=24).map(burn).sum().compute()
 
 
+def total_of(data: Any, _: int) -> float:  # an array
+    time.sleep(0.02)
+    return float(data.sum())
+
+
+def carrying(client: Client, *, is_scattered: bool = False) -> None:
+    """Sum an array of 16 MB 100 times."""
+    data = np.ones(2_000_000)
+    if is_scattered:
+        wait(client.map(total_of, [client.scatter(data)] * 100, range(100), pure=False))
+        return
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph")
+        wait(client.map(partial(total_of, data), range(100), pure=False))
+
+
 FOUR: Final = {"n_workers": 2, "threads_per_worker": 2}
 ONES: Final = {"n_workers": 4, "threads_per_worker": 1}
 TWO: Final = {"n_workers": 2, "threads_per_worker": 1}
@@ -323,6 +341,12 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
         ("tiny-tasks", IO),
         many(nap, [0.005] * 1000),
         many(nap_often, [0.005] * 50, [20] * 50),
+    ),
+    "data in the graph": Workload(
+        ("large-graph", "tiny-tasks"),
+        carrying,
+        lambda client: carrying(client, is_scattered=True),
+        FOUR,
     ),
     "stragglers": Workload(("skew", IO), many(nap, [0.1] * 40 + [3.0]), many(nap, [0.1] * 70)),
     "a slow worker": Workload(

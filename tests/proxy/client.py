@@ -45,6 +45,9 @@ async def served(
 
     async with await asyncio.start_server(handle_and_close, "127.0.0.1", port) as server:
         yield server.sockets[0].getsockname()[1]
+        server.close()
+        for _ in range(3):  # one that was just taken has its task then
+            await asyncio.sleep(0)
         await asyncio.gather(*filter(None, tasks))
 
 

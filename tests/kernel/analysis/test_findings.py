@@ -156,10 +156,19 @@ def nowhere(maker: BatchMaker) -> Mapping[str, Any]:
     return {**busy(maker), "prefixes": [prefix_row("gpu", no_worker=3)]}
 
 
+def carrying(maker: BatchMaker) -> Mapping[str, Any]:
+    for worker in range(4):
+        for second in range(0, 10, 2):
+            moments = {"ready": 1.0, "assigned": 1.0}
+            ran(maker, second + 1, second + 2, worker, graph=1, **moments)
+    return {"graphs": [(1, 0.0, "mine", 20, 1e6)]}
+
+
 @pytest.mark.parametrize(
     ("cause", "make", "saved_s"),
     [
         ("skew", stragglers, 7 * 3 / 4),  # one second is the median
+        ("large-graph", carrying, 5.0),
         ("tiny-tasks", short, 8.0 * 0.8),
         ("slow-worker", slow_worker, 10 * 0.5 / 4),
         ("critical-path", chain, 7.5),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
+import numpy as np
+import pytest
 from dask.delayed import delayed
 
 from dask_diag_lab.collector.events import SubmittedGraphs
@@ -34,9 +37,25 @@ async def test_tasks_have_the_number_of_their_graph_also_those_that_failed_or_ru
         }
         assert of_both == {of_x["graph"] + 1}
         assert of_y["graph"] == of_x["graph"] + 2
-        graphs = {number: (client, tasks) for number, _, _, client, _, tasks in seen.graphs}
+        graphs = {number: (client, tasks) for number, _, _, client, _, tasks, _ in seen.graphs}
         assert graphs[of_x["graph"]] == (c.id, 1)
         assert graphs[of_x["graph"] + 1] == (c.id, 3)
+
+
+async def test_what_a_task_carries_is_known_also_where_its_function_has_it() -> None:
+    data = np.ones(1_000_000)
+
+    def closed_over(_: int) -> float:
+        return float(data.sum())
+
+    async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
+        await until(lambda: seen.batches)
+        for function in (inc, partial(np.add, data), closed_over):
+            await c.gather(c.map(function, range(4), pure=False))
+        graphs = await until(lambda: len(seen.graphs) == 3 and seen.graphs)
+        small, *large = [row[-1] for row in graphs]
+        assert 0 < small < 10_000
+        assert large == pytest.approx([8e6, 8e6], rel=0.01)
 
 
 async def test_a_task_that_is_tried_again_stays_with_its_graph() -> None:
@@ -54,7 +73,7 @@ async def test_graphs_of_before_the_collector_are_told_with_what_is_left_of_them
         await until(lambda: len(s.tasks) == 3)
         async with feeding(s.address) as (_, seen):
             await until(lambda: seen.graphs)
-            assert [(client, tasks) for *_, client, _, tasks in seen.graphs] == [
+            assert [(client, tasks) for *_, client, _, tasks, _ in seen.graphs] == [
                 (c.id, 0),
                 (c.id, 3),
             ]

@@ -83,8 +83,8 @@ def test_what_waits_in_a_worker_client_holds_no_thread() -> None:
         wait(found.client.map(nested, range(4)))
         seconds, offered_s = settled(found, {"waiting-in-tasks": 4 * 1.5 - 0.1})
         assert offered_s <= 2 * (time.time() - began)
-        # Four naps on two threads, and little else.
-        assert seconds["waiting-in-tasks"] < 4 * 1.5 + 1.5
+        # Four naps on two threads; not what waited for them, which is as much again.
+        assert seconds["waiting-in-tasks"] < 4 * 1.5 + 4
 
 
 def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:

@@ -169,13 +169,13 @@ class BatchMaker:
         workers: Iterable[Mapping[str, Any]] | None = None,
         removed_workers: Sequence[str] = (),
         running: Iterable[tuple[str, str, str, float]] | None = None,
-        graphs: Sequence[tuple[int, float, str, int]] = (),
+        graphs: Sequence[tuple[Any, ...]] = (),
         actions_dropped: int = 0,
         **more: Any,
     ) -> Batch:
         """Return what was recorded since; ``running``: key, worker, prefix, start after `T0`.
 
-        ``graphs``: number, arrival after `T0`, client and tasks.
+        ``graphs``: number, arrival after `T0`, client, tasks and, if any, bytes that each carries.
         ``more`` is what `tables_of` takes, or fields of `Batch`.
         """
         rows = None if workers is None else list(workers)
@@ -190,7 +190,8 @@ class BatchMaker:
             ]
             tables["running"] = change(RUNNING, runs)
         if graphs:
-            rows_ = [(n, T0 + at, T0 + at, client, 1, tasks) for n, at, client, tasks in graphs]
+            each = ((*graph, 0.0)[:5] for graph in graphs)
+            rows_ = [(n, T0 + at, T0 + at, c, 1, tasks, nbytes) for n, at, c, tasks, nbytes in each]
             tables["graphs"] = change(GRAPHS, rows_)
         if self._rows or actions_dropped:
             tables["actions"] = Change(columns_of(ACTIONS, self._rows), actions_dropped)
