@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from dask_diag_lab.jobs import JobRunner
+from dask_diag_lab.run_files import RunFiles, Snapshot
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
@@ -253,6 +254,19 @@ def own_listen() -> Listen:
     return Listen(host, int(setting("port")))
 
 
+def run_files(live: LiveSession, snapshot: Snapshot) -> RunFiles | None:
+    """Return what saves runs, where the settings of now name a folder."""
+    import dask
+    from dask.utils import parse_bytes
+
+    folder = dask.config.get("diag-lab.record-runs", None)
+    if not folder or live.recorded is not None:
+        return None
+    most = int(dask.config.get("diag-lab.recorded-runs", 20))
+    nbytes = parse_bytes(dask.config.get("diag-lab.recorded-size", "1 GB"))
+    return RunFiles(live, snapshot, Path(folder).expanduser(), most, nbytes)
+
+
 def _circumstances() -> dict[str, Any]:  # JSON
     """Return versions, and those settings of Dask that hold no secret, for a recording."""
     import dask
@@ -317,6 +331,7 @@ class Composition:
             port=listen.port,
         )
         self._live.on_change = self.server.tick
+        self._run_files = run_files(self._live, self.snapshot)
 
     @property
     def has_data(self) -> bool:
@@ -326,6 +341,8 @@ class Composition:
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
         opened = self._to_close  # last first, each also where another one fails
+        if self._run_files is not None:
+            opened.push_async_callback(self._run_files.close)
         opened.push_async_callback(self.leave)
         opened.callback(JobRunner(self._live.jobs, self._live.job_done).close)
         opened.push_async_callback(self.server.stop)
@@ -371,6 +388,8 @@ class Composition:
     def _take(self, batch: Batch) -> None:
         """Take over a batch, perhaps of a scheduler that was started anew at its address."""
         self._live.apply(batch)
+        if self._run_files is not None:
+            self._run_files.look()
         if batch.scheduler.id != self._info["scheduler"]["id"]:
             anew = {"id": batch.scheduler.id, "dashboard": ""}  # perhaps at another port
             self._info["scheduler"] = self._info["scheduler"] | anew

@@ -112,6 +112,7 @@ def test_the_settings_file_merges_keeps_cells_quiet_and_leaves_a_script_alone(
     intervals = {"interval": "250ms", "idle-interval": "2s"}
     listen = {"host": "127.0.0.1", "port": 0}
     known = {"auto-attach": True, "max-actions": 2_000_000, **intervals, **listen}
+    known |= {"record-runs": None, "recorded-runs": 20, "recorded-size": "1 GB"}
     assert config["diag-lab"] == known
     assert levels[0] == 30 > levels[1]
 
