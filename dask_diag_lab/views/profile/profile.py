@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -20,7 +21,7 @@ from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
-from dask_diag_lab.views.palette import prefix_palette, quiet_color
+from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette, quiet_color
 from dask_diag_lab.views.profile import captions
 from dask_diag_lab.views.profile.sampling import (
     SCHEDULER_LOOP,
@@ -39,7 +40,7 @@ from dask_diag_lab.views.profile.tree import (
 )
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import SortableTable
-from dask_diag_lab.views.view import Caption, Control, Table, View
+from dask_diag_lab.views.view import ArgumentError, Caption, Control, LegendItem, Table, View
 
 MAX_FRAMES: Final = 4000
 """Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
@@ -86,6 +87,7 @@ class ProfileOfTasks(View):
         "key": "the same, as a task's name",
         "worker": "address of the only worker to show",
         "from_task": "key of the task from which the reader came",
+        "before": "number of a run: colours say what takes more, or less, than in that one",
     }
     reads: ClassVar[Sequence[str]] = ("queries",)
     formats: ClassVar[Sequence[str]] = (*View.formats, "speedscope.json")
@@ -96,7 +98,8 @@ class ProfileOfTasks(View):
         self.sampling = Sampling(self.live)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
-        self._is_listed = self._is_built = False
+        self._is_listed = self._is_built = self._is_of_run = False
+        self._earlier: Sampling | None = None
         self._bins: Latest[Bins] = Latest(self.live.jobs)
         self._sent: Latest[SentFrames] = Latest(self.live.jobs)
         self._rows: tuple[int, ...] = ()
@@ -130,7 +133,9 @@ class ProfileOfTasks(View):
         """Return what was read and what the reader has set; see `View.state`."""
         sampling = self.sampling
         chosen = (self._path, self._search, self._is_listed, self._from_task, *self._subject)
-        read = (sampling.version, self._sent.version, self._bins.version, can_ask(self.live))
+        earlier = 0 if self._earlier is None else self._earlier.version
+        versions = sampling.version, self._sent.version, self._bins.version, earlier
+        read = (*versions, can_ask(self.live))
         return read, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
 
     def table(self) -> Table:
@@ -212,11 +217,24 @@ class ProfileOfTasks(View):
 
     def _choose_from_arguments(self) -> None:
         given, self._count = self.arguments, self.count_argument
-        self.sampling.start = self.time_argument("start", self.sampling.start)
-        self.sampling.stop = self.time_argument("stop", self.sampling.stop)
+        if self.run or self._is_of_run:
+            ends = (moment if isfinite(moment) else 0.0 for moment in self.period)
+            self.sampling.start, self.sampling.stop = ends
+        else:
+            self.sampling.start = self.time_argument("start", self.sampling.start)
+            self.sampling.stop = self.time_argument("stop", self.sampling.stop)
+        self._is_of_run = bool(self.run)
         self.sampling.prefix = given.get("prefix") or given.get("key", "")
         self.sampling.worker = given.get("worker", "")
         self._from_task = given.get("from_task", "")
+        self._earlier = None
+        if number := self.number_argument("before"):
+            record = self.history.runs.of_number(number)
+            if record is None:
+                raise ArgumentError(f"There is no run {number}, or it is kept no more.")
+            earlier = self._earlier = Sampling(self.live)
+            earlier.start, earlier.stop = record.start, record.stop
+            earlier.prefix, earlier.worker = self.sampling.prefix, self.sampling.worker
 
     def _subjects(self) -> tuple[list[tuple[str, str]], str]:
         """Return what there is to choose, in an order that does not change, and what is chosen."""
@@ -229,6 +247,8 @@ class ProfileOfTasks(View):
     def _choose(self, value: str) -> None:
         if value != self.sampling.prefix:
             self.sampling.prefix = value
+            if self._earlier is not None:
+                self._earlier.prefix = value
             self._from_task = ""
             self._path = None
 
@@ -272,8 +292,11 @@ class ProfileOfTasks(View):
             self.listing.set({**shown, "share": [100 * share for share in shown["share"]]})
             return
         look, search = self.look, self._search
-        chosen = (profile, look, search)
-        sent = self._sent.of(self._subject, chosen, lambda: SentFrames(profile, look, search))
+        before = None if self._earlier is None else self._earlier.read()
+        chosen = (profile, before, look, search)
+        sent = self._sent.of(
+            self._subject, chosen, lambda: SentFrames(profile, before, look, search)
+        )
         if sent is not None:
             self._profile, self._rows = sent.profile, sent.rows
             self.frames.set(sent.columns)
@@ -298,7 +321,23 @@ class ProfileOfTasks(View):
             controls=self._controls(profile, zoomed),
             empty=captions.empty(sampling, profile, can_ask=can_ask(self.live)),
             note=captions.note(sampling, profile, seconds, n_left_out),
+            legend=self._legend(),
         )
+
+    def _legend(self) -> list[LegendItem]:
+        """Return what the colours of a comparison mean."""
+        earlier = self._earlier
+        if earlier is None:
+            return []
+        before = earlier.read()
+        colors = data_colors(self.look)
+        took = "…"
+        if before is not None:
+            took = fmt.duration(before.frames.samples * before.interval_s)
+        return [
+            LegendItem("more than before", colors.transfer),
+            LegendItem(f"less than before, of {took} in all", colors.load_normal),
+        ]
 
     def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""
@@ -369,7 +408,7 @@ class SentFrames:
         `FRAME_COLUMNS`; ``parent`` is a row.
     """
 
-    def __init__(self, profile: Profile, look: Look, search: str) -> None:
+    def __init__(self, profile: Profile, before: Profile | None, look: Look, search: str) -> None:
         frames = profile.frames
         kept = frames.heaviest(MAX_FRAMES)
         self.profile = profile
@@ -393,6 +432,26 @@ class SentFrames:
             "is_unclear": unclear.astype(np.uint8),
             "match": matches.astype(np.uint8),
         }
+        if before is not None:
+            self._compare(profile, before, look)
+
+    def _compare(self, profile: Profile, before: Profile, look: Look) -> None:
+        """Colour frames by how much longer, or shorter, they were than in another profile."""
+        frames, rows = profile.frames, list(self.rows)
+        steps_s = frames.total * profile.interval_s
+        steps_s = (steps_s - frames.counted_in(before.frames) * before.interval_s)[rows]
+        largest_s, quiet = float(np.abs(steps_s).max(initial=0.0)), quiet_color(look)
+        colors = data_colors(look)
+        self.columns["color"] = [
+            mixed(quiet, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s)
+            if step
+            else quiet
+            for step in steps_s.tolist()
+        ]
+        self.columns["line"] = [
+            " · ".join(filter(None, (line, f"{fmt.signed(step)} than before")))
+            for line, step in zip(self.columns["line"], steps_s.tolist(), strict=True)
+        ]
 
     def row_of(self, path: Sequence[str] | None) -> int:
         """Return the row of the frame with this path, -1 for none."""

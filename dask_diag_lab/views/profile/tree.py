@@ -128,6 +128,18 @@ class Frames:
             index = found[0]
         return index
 
+    def counted_in(self, other: Frames) -> Ints:
+        """Return the samples that each frame has in another profile; 0 where it is not in that."""
+        calls = zip(other.parent.tolist(), other.function.tolist(), strict=True)
+        row_of = {(above, other.functions[f]): row for row, (above, f) in enumerate(calls) if row}
+        at = [0] * len(self)  # rows of the other; -1: not there
+        for row, (above, f) in enumerate(
+            zip(self.parent.tolist(), self.function.tolist(), strict=True)
+        ):
+            if row:
+                at[row] = row_of.get((at[above], self.functions[f]), -1)
+        return np.append(other.total, 0)[at]
+
     def matches(self, text: str) -> Bools:
         """Return which frames have `text`, in small letters, in their function's name or file.
 

@@ -250,7 +250,12 @@ class Compare(BarPlot):
             self._by = value
 
     def open_row(self, key: str) -> None:
-        """Open what the later run's time went to."""
-        del key
-        if self.pair is not None:
-            self.open("budget", run=str(self.pair[1].number))
+        """Open what the later run's time went to; of a prefix where its code took longer."""
+        if self.pair is None:
+            return
+        before, after = (str(one.number) for one in self.pair)
+        if self._by == "time":
+            self.open("budget", run=after)
+        elif its := self.compared:
+            names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
+            self.open("profile", run=after, before=before, prefix=names.get(key, key))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.profile.profile import ProfileOfEventLoops
 from dask_diag_lab.views.profile.sampling import REFRESH_S
+from tests.kernel.store.batches import T0, BatchMaker
 from tests.kernel.views.profiles import (
     ProfilePage,
     Situation,
@@ -170,3 +173,41 @@ def test_event_loops_of_workers_or_of_the_scheduler(
     situation.cluster.reply()
     page.view.update()
     assert "about once a second" in page.view.caption.note
+
+
+def with_runs(situation: Situation) -> None:
+    """Have two cells compute, from 1000 to 1001 and from 1002 to 1003."""
+    live, maker = situation.live, BatchMaker()
+    live.history.runs.clients.add("mine")
+    for at in (0.0, 2.0):
+        piece = Piece(f"{at:g}", "load()", "cell", 1, 1000 + at, 1001 + at)
+        live.history.runs.note_code(piece)
+    graphs = [(1, 1000 - T0, "mine", 1), (2, 1002 - T0, "mine", 1)]
+    live.history.runs.submitted(maker.batch(graphs=graphs).tables["graphs"].columns, 0)
+
+
+def test_a_run_is_its_stretch_of_time_until_all_is_shown_again(situation: Situation) -> None:
+    with_runs(situation)
+    page = situation.page(run="2")
+    assert situation.cluster.of("profile")[-1].arguments["start"] == 1002
+    page.view.show({})
+    assert situation.cluster.of("profile")[-1].arguments["start"] == 0
+
+
+def test_colours_say_what_takes_more_or_less_than_in_another_run(situation: Situation) -> None:
+    with_runs(situation)
+    page = situation.page(run="2", before="1")
+    later, earlier = situation.cluster.of("profile")
+    assert [one.arguments["start"] for one in (later, earlier)] == [1002, 1000]
+    situation.live.answer(later, answer(node("root", 90, node("inc", 80), node("load", 10))))
+    situation.live.answer(earlier, answer(node("root", 50, node("inc", 20), node("load", 30))))
+    page.view.update()
+    page.view.update()
+    colors = data_colors(LIGHT)
+    assert page.frame("inc")["color"] == colors.transfer
+    assert page.frame("inc")["line"].endswith("+600 ms than before")
+    assert page.frame("load")["line"].endswith("−200 ms than before")
+    assert [item.label for item in page.view.caption.legend] == [
+        "more than before",
+        "less than before, of 500 ms in all",
+    ]

@@ -10,7 +10,7 @@ from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.scheduler.compare import Compare
 from dask_diag_lab.views.scheduler.runs import RunsPlot
-from dask_diag_lab.views.view import ArgumentError
+from dask_diag_lab.views.view import ArgumentError, Opening
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.drawn import Drawn
 
@@ -70,6 +70,13 @@ def test_tasks_that_only_one_run_had_are_said_to_be_so() -> None:
     shown = Drawn(Compare(two_runs(), arguments={"before": "1", "after": "2", "by": "tasks"}))
     assert column(shown, "remark") == {"new": "added", "old": "removed"}
     assert shown.view.table().columns["tasks_after"] == [5, 0]
+
+
+def test_a_click_on_a_prefix_compares_where_its_code_took_long() -> None:
+    shown = Drawn(Compare(two_runs(), arguments={"by": "tasks"}))
+    shown.view.open_row("new")
+    where = {"run": "2", "before": "1", "prefix": "new"}
+    assert shown.view.opening == Opening("profile", where)
 
 
 def test_a_run_can_be_compared_with_another_one() -> None:
