@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Iterator
 from functools import partial
 
@@ -83,7 +84,8 @@ def texts(_: object, picture: Model) -> set[str]:
 
 def test_an_odd_prefix_has_one_visible_name_in_every_plot() -> None:
     with cluster(n_workers=1, threads_per_worker=2) as found:
-        found.held = [found.client.submit(bytes, 9 + n, key=key) for n, key in enumerate(KEYS)]
+        # Long enough for a block of its own.
+        found.held = [found.client.submit(time.sleep, 0.1, key=key) for key in KEYS]
         wait(found.held)
         shown = {shown_name(key_split(key)) for key in KEYS}
         for plot in ("progress", "groups", "task-stream"):  # bars name their rows in the browser
