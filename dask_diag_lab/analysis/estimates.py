@@ -22,7 +22,7 @@ from dask_diag_lab.store.arrays import Floats, Ints, narrow
 LATEST_S: Final = 0.25
 """A task that could run so long after another was reported was not released by it."""
 MOST_TASKS: Final = 200_000
-"""Of more there is no simulation: it takes 2 µs a task."""
+"""Of more, several that follow each other are simulated as one: it takes 2 µs a task."""
 MOST_WRONG: Final = 0.15
 """Where the simulation of what was measured is off by more, there is no estimate."""
 
@@ -175,17 +175,19 @@ def what_if(
     """
     tasks, n_threads = case.tasks, max(round(case.threads), 1)
     n = len(tasks["start"])
-    if not 0 < n <= MOST_TASKS or case.share("unknown") > 0.01:
+    if not n or case.share("unknown") > 0.01:
         return Estimate(np.nan, case.wall_s, np.nan)
     released, begin = released_by(case), case.facts.window.start
     lag, seconds = _lag(case, released), tasks["seconds"]
     moved = np.minimum(_moved(case), lag)
-    measured = _simulated(case, released, seconds, lag, n_threads)
+    waves = _waves(tasks["prefix"], -(-n // MOST_TASKS))
+    measured = _simulated(case, released, waves, seconds, lag, n_threads)
     error = abs(measured - (float(tasks["stop"].max()) - begin)) / case.wall_s
     if error > MOST_WRONG:
         return Estimate(np.nan, case.wall_s, error)
     shorter = seconds if most_s is None else np.minimum(seconds, most_s)
-    other = _simulated(case, released, shorter, lag + (transfer - 1) * moved, threads or n_threads)
+    lag += (transfer - 1) * moved
+    other = _simulated(case, released, waves, shorter, lag, threads or n_threads)
     rest_s = case.facts.window.stop - float(tasks["stop"].max())
     # What it is off by in both cases cancels.
     return Estimate(
@@ -230,15 +232,40 @@ def _lag(case: Case, released: Ints) -> Floats:
     return lag
 
 
-def _simulated(case: Case, released: Ints, seconds: Floats, lag: Floats, threads: int) -> float:
+def _waves(prefix: Ints, size: int) -> tuple[Ints, Ints]:
+    """Return the wave of each task, and the first task of each wave.
+
+    So many tasks of a prefix that began one after the other are a wave, done by one thread. Waves
+    are in the order of their first tasks.
+    """
+    order = np.argsort(narrow(prefix), kind="stable")
+    begins = np.flatnonzero(np.diff(prefix[order], prepend=-1))
+    place = np.arange(len(order)) - np.repeat(begins, np.diff(begins, append=len(order)))
+    is_first = place % size == 0
+    first, wave = order[is_first], np.empty(len(order), np.int64)
+    rank = np.argsort(np.argsort(first))
+    wave[order] = rank[np.cumsum(is_first) - 1]
+    return wave, np.sort(first)
+
+
+def _simulated(
+    case: Case,
+    released: Ints,
+    waves: tuple[Ints, Ints],
+    seconds: Floats,
+    lag: Floats,
+    threads: int,
+) -> float:
     """Return how long the tasks take on so many threads."""
-    tasks, begin = case.tasks, case.facts.window.start
-    ready = np.nan_to_num(tasks["ready"] - begin, nan=0.0)
-    ready = np.where(np.isnan(tasks["ready"]), tasks["start"] - begin, ready)
-    ends = [0.0] * len(seconds)
+    tasks, begin, (wave, first) = case.tasks, case.facts.window.start, waves
+    ready = np.fmin(tasks["ready"], tasks["start"])[first] - begin
+    released = np.where(released >= 0, wave[released], -1)[first]
+    released[released >= np.arange(len(first))] = -1  # it is done with the one that it waits for
+    sums = (np.bincount(wave, weights).tolist() for weights in (seconds, lag))
+    ends = [0.0] * len(first)
     free = [0.0] * threads
     heapify(free)
-    rows = zip(released.tolist(), ready.tolist(), seconds.tolist(), lag.tolist(), strict=True)
+    rows = zip(released.tolist(), ready.tolist(), *sums, strict=True)
     for row, (before, could, took, late) in enumerate(rows):
         start = max(free[0], ends[before] if before >= 0 else could) + late
         ends[row] = start + took

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dask_diag_lab.analysis import estimates
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.estimates import critical_path, what_if
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
@@ -288,6 +289,16 @@ def test_more_threads_are_simulated(threads: int, seconds: float) -> None:
     its = what_if(case_with(layers, 4.0), threads)
     assert its.error == pytest.approx(0, abs=1e-6)
     assert its.seconds == pytest.approx(seconds)
+
+
+def test_of_very_many_tasks_several_are_simulated_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = case_with(busy)
+    whole = what_if(case, 2)
+    monkeypatch.setattr(estimates, "MOST_TASKS", 20)  # of 40
+    coarse = what_if(case, 2)
+    assert coarse.error < 0.05
+    assert coarse.seconds == pytest.approx(whole.seconds, rel=0.05)
+    assert coarse.seconds == pytest.approx(20)
 
 
 def test_without_transfers_it_is_shorter() -> None:
