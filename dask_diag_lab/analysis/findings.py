@@ -189,11 +189,14 @@ def _skew(case: Case) -> Found | None:
     for of in case.prefixes:
         n, median_s, longest_s = len(of.rows), of.median_s, float(of.seconds.max())
         is_slow = of.seconds > 3 * median_s
-        slow = of.rows[is_slow]
-        if not 0 < len(slow) <= max(n // 5, 1) or longest_s - median_s < 0.05 * case.wall_s:
+        if not 0 < is_slow.sum() <= max(n // 5, 1) or longest_s - median_s < 0.05 * case.wall_s:
             continue
+        # Those that were submitted later did not wait for a thread.
+        graph = tasks["graph"][of.rows]
+        is_like = graph == graph[of.seconds.argmax()]
+        slow, others = (of.rows[is_like & is_it] for is_it in (is_slow, ~is_slow))
         stop = float(tasks["stop"][slow].max())
-        others_end = float(tasks["stop"][of.rows[~is_slow]].max(initial=-inf))
+        others_end = float(tasks["stop"][others].max(initial=-inf))
         start = max(others_end, float(tasks["start"][slow].min()) + median_s)
         if start >= stop:
             continue

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
 ROW_PX: Final = 24
+LINE_PX: Final = 16
+"""Of rows with several lines."""
 
 COLOR_FIELD: Final = "row color"
 """Column of the source with a CSS colour for the text of each row."""
@@ -57,10 +59,13 @@ class TablePlot(DataPlot):
         Column whose value is given to `open_row`; '' where a click on a row opens nothing.
     frozen : int
         So many columns stay when the others scroll sideways; all keep their width then.
+    lines : int
+        So many lines of text fit into a row.
     """
 
     key: ClassVar[str] = ""
     frozen: ClassVar[int] = 0
+    lines: ClassVar[int] = 1
 
     def cells(self, rows: Rows) -> Rows:
         """Return what the picture shows of the rows, where that differs from the data."""
@@ -83,7 +88,8 @@ class TablePlot(DataPlot):
         """Return the table; see `View.build`."""
         on_click = self._clicked if self.key else None
         columns = [column for column in self.columns if column.shown]
-        self.sortable = SortableTable(self.look, columns, on_click=on_click, frozen=self.frozen)
+        layout = {"frozen": self.frozen, "lines": self.lines}
+        self.sortable = SortableTable(self.look, columns, on_click=on_click, **layout)
         return self.sortable.model
 
     def draw(self) -> None:
@@ -121,6 +127,8 @@ class SortableTable:
     frozen : int
         So many columns stay when the others scroll sideways; all keep their width then. With 0
         columns share the width of the pane, and scroll when that is too little.
+    lines : int
+        So many lines of text fit into a row.
 
     Attributes
     ----------
@@ -137,11 +145,12 @@ class SortableTable:
         *,
         on_click: Callable[[int], None] | None = None,
         frozen: int = 0,
+        lines: int = 1,
     ) -> None:
         self._drawings = 0
         self._look = look
         self.columns = tuple(columns)
-        self._frozen = frozen
+        self._frozen, self._lines = frozen, lines
         self._on_click = on_click
         self._data = Source(*(c.name for c in columns), COLOR_FIELD)
         self.source = self._data.model
@@ -151,7 +160,7 @@ class SortableTable:
             index_position=None,
             reorderable=False,
             scroll_to_selection=False,
-            row_height=ROW_PX,
+            row_height=row_px(lines),
             autosize_mode="none" if frozen else "force_fit",
             frozen_columns=frozen or None,
             css_classes=["ddl-frozen"] if frozen else [],
@@ -212,7 +221,7 @@ class SortableTable:
         """Apply another look."""
         plain, self._look = self._look.foreground, look
         set_properties(self.model, styles={"background-color": look.background})
-        set_properties(self.table, stylesheets=[table_css(look)])
+        set_properties(self.table, stylesheets=[table_css(look, self._lines)])
         colors = [look.foreground if c == plain else c for c in self.source.data[COLOR_FIELD]]
         if self._data.set({**self.source.data, COLOR_FIELD: colors}):
             self._redraw()
@@ -262,6 +271,13 @@ def _cells(column: Column, values: ColumnData) -> ColumnData:
     return np.asarray(values, dtype=np.float64)
 
 
+_LINES_CSS: Final = """
+.slick-cell {{ line-height: {line}px; padding-top: 4px; white-space: normal; }}
+.slick-cell > div {{
+  display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: {lines};
+}}
+"""
+
 _CSS: Final = """
 :host {{ --data-table-font-size: {font_size}; background: {background}; }}
 .bk-data-table {{
@@ -299,10 +315,16 @@ _CSS: Final = """
 """
 
 
-def table_css(look: Look) -> str:
-    """Return the style sheet of a table."""
-    return _CSS.format(
+def row_px(lines: int) -> int:
+    """Return how high a row is."""
+    return ROW_PX if lines == 1 else LINE_PX * lines + 8
+
+
+def table_css(look: Look, lines: int = 1) -> str:
+    """Return the style sheet of a table whose rows have so many lines."""
+    css = _CSS.format(
         **{**look.style, "font_size": smaller(look.font_size)},
         hover=mixed(look.background, look.accent, 0.14),
-        row=ROW_PX,
+        row=row_px(lines),
     )
+    return css if lines == 1 else css + _LINES_CSS.format(line=LINE_PX, lines=lines)

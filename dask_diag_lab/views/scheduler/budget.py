@@ -60,26 +60,36 @@ STYLES: Final[Mapping[str, Style]] = {
 }
 
 
-def window_of_work(live: LiveSession, period: Window) -> tuple[Window, float] | None:
-    """Return a period and until when running tasks have run; None before any task.
+class Work(NamedTuple):
+    """A stretch of time, the run that it is of (0: of none), and until when running tasks ran."""
 
-    Without a period it is that of the work that goes on or was done last.
+    window: Window
+    run: int
+    now: float
+
+
+def work_of(live: LiveSession, period: Window, run: int) -> Work | None:
+    """Return the work of a period or a run; None before any task.
+
+    Without either it is the last run, which may go on; of work that belongs to no run all of it,
+    since the last pause.
     """
     history, now = live.history, live.time
     if period != ALL:
-        return period, now
+        return Work(period, run, now)
     start = history.busy.burst_start(history.running.places(now)[1])
     if not isfinite(start):
         return None
-    return Window(start), now if history.running.count else float(history.actions.last_stop)
+    last = next((one for one in reversed(list(history.runs)) if one.n_done or one.n_erred), None)
+    if last is not None and last.last >= start:
+        return Work(Window(last.start, last.stop), last.number, max(now, last.last))
+    end = now if history.running.count else float(history.actions.last_stop)
+    return Work(Window(start), 0, end)
 
 
 @register_plot
 class WhereTheTimeGoes(BarPlot):
-    """The budget of a period; without one, of the work that goes on or was done last.
-
-    What it follows without a period is what Task Stream does: `busy.burst_start`.
-    """
+    """The budget of a period; without one, of the run that goes on or was last."""
 
     name = "budget"
     has_period = True
@@ -118,18 +128,18 @@ class WhereTheTimeGoes(BarPlot):
     @property
     def budget(self) -> Budget | None:
         """The newest one; None before the first."""
-        history, of = self.history, window_of_work(self.live, self.period)
-        if of is None:
+        history, work = self.history, work_of(self.live, self.period, self.run)
+        if work is None:
             return None
-        window, now = of
+        window, run, now = work
         tables = (history.actions, history.running, history.activities)
         key = (*(table.version for table in tables), window)
 
         def begin() -> Callable[[], Budget]:
-            read = facts_of(history, window, now, self.run)
+            read = facts_of(history, window, now, run)
             return lambda: budget_of(read())
 
-        return self._latest.begun((self.run, self.period), key, begin)
+        return self._latest.begun((run, window.start), key, begin)
 
     def rows(self) -> Rows:
         """Return a row for all of it, and one for each category."""

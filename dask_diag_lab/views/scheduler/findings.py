@@ -14,7 +14,7 @@ from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.registry import get_plot, register_plot
-from dask_diag_lab.views.scheduler.budget import REST, window_of_work
+from dask_diag_lab.views.scheduler.budget import REST, work_of
 from dask_diag_lab.views.scheduler.runs import run_label
 from dask_diag_lab.views.tables import TablePlot
 
@@ -38,17 +38,18 @@ class Findings(TablePlot):
     empty = "No task has run yet. Soon after the first ones it says here what is slow."
 
     columns = (
-        Column("title", "Finding", width=130),
+        Column("title", "Finding", width=110),
         Column("saved", "Saves up to", "seconds"),
-        Column("advice", "What to change", width=330),
-        Column("text", "In numbers", width=380),
-        Column("share", "Of thread time", "percent", width=100),
-        Column("sure", "How sure", width=76),
+        Column("advice", "What to change", width=190),
+        Column("text", "In numbers", width=190),
+        Column("share", "Of thread time", "percent", shown=False),
+        Column("sure", "How sure", width=70),
         Column("cause", shown=False),
         Column("where", shown=False),
         Column("code", shown=False),
     )
     key: ClassVar[str] = "cause"
+    lines: ClassVar[int] = 4
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -67,19 +68,19 @@ class Findings(TablePlot):
     @property
     def answer(self) -> Answer | None:
         """The newest one; None before the first."""
-        history, of = self.history, window_of_work(self.live, self.period)
-        if of is None:
+        history, work = self.history, work_of(self.live, self.period, self.run)
+        if work is None:
             return None
-        window, now = of
+        window, run, now = work
         tables = (history.actions, history.running, history.activities, history.events)
         key = (*(table.version for table in tables), window)
-        is_run = self.period != ALL
+        is_run = self.period != ALL or run > 0
 
         def begin() -> Callable[[], Answer]:
-            read = case_of(history, window, now, self.run, is_run=is_run)
+            read = case_of(history, window, now, run, is_run=is_run)
             return lambda: _answer(read())
 
-        return self._latest.begun((self.run, self.period), key, begin)
+        return self._latest.begun((run, window.start), key, begin)
 
     def rows(self) -> Rows:
         """Return a row for each finding."""
@@ -107,11 +108,11 @@ class Findings(TablePlot):
     @property
     def _code(self) -> str:
         """The cell and the line of the user's code that this is of; '' where it is of several."""
-        history, of = self.history, window_of_work(self.live, self.period)
-        if of is None:
+        history, work = self.history, work_of(self.live, self.period, self.run)
+        if work is None:
             return ""
-        (start, stop), _ = of
-        own = (one for one in history.runs if self.run in (0, one.number))
+        start, stop = work.window
+        own = (one for one in history.runs if work.run in (0, one.number))
         found = [one for one in own if one.start < stop and one.stop > start]
         return run_label(history, found[0], 80) if len(found) == 1 else ""
 

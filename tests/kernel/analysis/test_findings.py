@@ -157,6 +157,16 @@ def nowhere(maker: BatchMaker) -> Mapping[str, Any]:
     return {**busy(maker), "prefixes": [prefix_row("gpu", no_worker=3)]}
 
 
+def stragglers_of_a_graph(maker: BatchMaker) -> Mapping[str, Any]:
+    """As above; the client submits more of the same when all have ended."""
+    busy(maker, 2, graph=1)
+    ran(maker, 2, 6, wait=2.0, graph=1)
+    for worker in range(4):
+        for second in range(6, 10):
+            ran(maker, second, second + 1, worker, wait=second - 6.0, graph=2)
+    return {}
+
+
 def carrying(maker: BatchMaker) -> Mapping[str, Any]:
     for worker in range(4):
         for second in range(0, 10, 2):
@@ -169,6 +179,7 @@ def carrying(maker: BatchMaker) -> Mapping[str, Any]:
     ("cause", "make", "saved_s"),
     [
         ("skew", stragglers, 7 * 3 / 4),  # one second is the median
+        ("skew", stragglers_of_a_graph, 3 * 3 / 4),
         ("large-graph", carrying, 5.0),
         ("tiny-tasks", short, 8.0 * 0.8),
         ("slow-worker", slow_worker, 10 * 0.5 / 4),

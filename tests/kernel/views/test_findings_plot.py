@@ -56,6 +56,21 @@ def test_it_names_the_cell_and_the_line_that_it_is_of() -> None:
     assert Drawn(Findings(live)).view.caption.note == "[12] total.compute()"
 
 
+def test_without_a_period_it_is_of_the_last_run() -> None:
+    live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
+    live.history.runs.clients.add("mine")
+    for number, begin in enumerate((0.0, 5.0), 1):
+        piece = Piece(str(number), "x.compute()", "cell", number, T0 + begin, T0 + begin + 5)
+        live.history.runs.note_code(piece)
+        maker.action(begin, begin + 3 * number - 1, ready=0.0, assigned=0.0, graph=number)
+    maker.time = T0 + 10
+    live.apply(maker.batch(graphs=[(1, 0.0, "mine", 1), (2, 5.0, "mine", 1)]))
+    assert "Nothing to report" in Drawn(Findings(live)).view.caption.empty
+    first = Drawn(Findings(live, arguments={"run": "1"}))
+    assert first.view.table().columns["cause"] == ["client"]
+
+
 def test_a_healthy_run_says_so() -> None:
     empty = Drawn(Findings(session(0.0))).view.caption.empty
     assert empty == "Nothing to report: 100 % computing; at best 0 s faster."
