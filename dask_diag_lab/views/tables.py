@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
 ROW_PX: Final = 24
+LEAST_SHARE: Final = 0.8
+"""So much of its width a column keeps in any case; as in `models/tables.ts`."""
 LINE_PX: Final = 16
 """Of rows with several lines."""
 
@@ -227,9 +229,10 @@ class SortableTable:
             self._redraw()
 
     def _lay_out(self) -> None:
+        share = 1.0 if self._lines == 1 else LEAST_SHARE  # what wraps can do with less
         self.table.update(
             columns=[_bokeh_column(column) for column in self.columns],
-            min_width=0 if self._frozen else sum(map(_width, self.columns)),
+            min_width=0 if self._frozen else int(share * sum(map(_width, self.columns))),
         )
 
     def _selected(self, _attribute: str, _old: object, new: list[int]) -> None:

@@ -38,18 +38,18 @@ class Findings(TablePlot):
     empty = "No task has run yet. Soon after the first ones it says here what is slow."
 
     columns = (
-        Column("title", "Finding", width=110),
+        Column("title", "Finding", width=96),
         Column("saved", "Saves up to", "seconds"),
-        Column("advice", "What to change", width=190),
-        Column("text", "In numbers", width=190),
+        Column("advice", "What to change", width=164),
+        Column("text", "In numbers", width=164),
         Column("share", "Of thread time", "percent", shown=False),
-        Column("sure", "How sure", width=70),
+        Column("sure", "How sure", width=84),
         Column("cause", shown=False),
         Column("where", shown=False),
         Column("code", shown=False),
     )
     key: ClassVar[str] = "cause"
-    lines: ClassVar[int] = 4
+    lines: ClassVar[int] = 5
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
