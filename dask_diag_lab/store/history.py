@@ -203,11 +203,11 @@ class History:
         change = batch.tables.get("actions")
         if change is None:
             return
-        self.actions.drop(change.dropped)
         # A collector that starts anew on a known scheduler sends history that is here already.
         is_new = change.columns["stop"] > self._epoch.known_until
         # A batch that failed in the middle is sent again.
         first = max(batch.actions_to - len(is_new), 0)
+        self.actions.drop(max(first - self._epoch.actions_to, 0))
         is_new[: max(self._epoch.actions_to - first, 0)] = False
         if is_new.any():
             self._log({name: column[is_new] for name, column in change.columns.items()})

@@ -74,6 +74,11 @@ def test_actions_lost_on_the_way_are_counted() -> None:
     history.apply(maker.batch(actions_dropped=5))
     history.apply(maker.batch())
     assert (history.actions.dropped, history.actions.count) == (12, 1)
+    broken = maker.action(1, 2).batch(actions_dropped=3, graphs=[(10**9, 0.0, "mine", 1)])
+    for _ in range(2):  # it is sent again
+        with pytest.raises(ValueError, match="graph"):
+            history.apply(broken)
+    assert (history.actions.dropped, history.actions.count) == (15, 2)
 
 
 def test_million_tasks_stay_within_the_memory_budget() -> None:
