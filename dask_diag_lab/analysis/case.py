@@ -76,6 +76,8 @@ class Case:
         ``prefix`` and ``task`` of tasks that ended well before the window.
     carried : ndarray of float64
         Bytes that each task of a graph carries along, by the number of the graph.
+    arrived : ndarray of float64
+        When each graph came, by its number; NaN where it is not known.
     keys : callable
         Returns the keys of tasks by their ordinals.
     """
@@ -94,6 +96,7 @@ class Case:
     is_over: bool
     before: Callable[[], Columns]
     carried: Floats
+    arrived: Floats
     keys: Callable[[Ints], Objects]
 
     @cached_property
@@ -241,6 +244,7 @@ def case_of(
         "events": [one for one in history.events.rows if window.start <= one[0] <= window.stop],
         "activities": history.activities.gained(window),
         "carried": history.runs.carried,
+        "arrived": history.runs.arrived,
         "memory_limit": float(limits.min(initial=np.inf, where=limits > 0)),
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         "n_stuck": int(states[0]),

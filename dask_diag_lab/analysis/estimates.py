@@ -94,7 +94,8 @@ def released_by(case: Case) -> Ints:
     tasks = case.tasks
     # How far a worker's clock is off is known to some 0.1 s only.
     reported, ready = np.fmin(tasks["reported"], tasks["stop"]), tasks["ready"]
-    released = np.full(len(ready), -1)
+    released, graph = np.full(len(ready), -1), tasks["graph"]
+    came = case.arrived[np.where(graph < len(case.arrived), graph, 0)]
     rows_of = {case.names.get(of.prefix, ""): of.rows for of in case.prefixes}
     for name, rows in rows_of.items():
         needed = [rows_of[one] for one in {*case.needs.get(name, ()), name} if one in rows_of]
@@ -105,9 +106,11 @@ def released_by(case: Case) -> Ints:
         found = others[np.maximum(at, 0)]
         is_it = (at >= 0) & (ready[rows] - reported[found] <= LATEST_S)
         is_it &= tasks["start"][found] < tasks["start"][rows]  # so that there is no circle
-        # Alike in two graphs, it was the client that waited for the one to submit the other.
+        # Alike in two graphs, of which the later one came when the other task had ended: it was the
+        # client that waited for the one to submit the other.
         is_alike = tasks["prefix"][found] == tasks["prefix"][rows]
-        is_it &= ~is_alike | (tasks["graph"][found] == tasks["graph"][rows])
+        is_alike &= tasks["graph"][found] != tasks["graph"][rows]
+        is_it &= ~is_alike | (came[rows] < reported[found])
         released[rows] = np.where(is_it, found, -1)
     return released
 
@@ -172,7 +175,16 @@ def what_if(
         With so many times what waiting for data took.
     most_s : ndarray of float64, optional
         With no task of `Case.tasks` longer than this.
+
+    Raises
+    ------
+    ValueError
+        Fewer than one thread, or a negative `transfer`.
     """
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}: it takes one at least")
+    if not transfer >= 0:
+        raise ValueError(f"transfer is {transfer}: it is so many times what moving data took")
     tasks, n_threads = case.tasks, max(round(case.threads), 1)
     n = len(tasks["start"])
     if not n or case.share("unknown") > 0.01:

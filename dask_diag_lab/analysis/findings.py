@@ -206,6 +206,7 @@ def _skew(case: Case) -> Found | None:
         found = Found(
             *(longest_s / median_s, n, idle_s, _of("dependencies"), words, prefix),
             window=Window(float(tasks["start"][slow].min()), stop),
+            arguments={"show": "critical-path"},
         )
         best = max(best or found, found, key=lambda one: one.lost_s)
     return best
@@ -527,10 +528,10 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         return f"{share} of the thread time was not recorded: nothing can be said"
     best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
     share = write("percent", 100 * case.share("computing"))
+    is_well = best_s <= max(case.wall_s / 2, LEAST_S)
+    says = "Nothing to report" if is_well else "No single cause stands out"
     so_far = "" if case.is_over else " so far"
-    return (
-        f"Nothing to report{so_far}: {share} computing; at best {write('seconds', best_s)} faster"
-    )
+    return f"{says}{so_far}: {share} computing; at best {write('seconds', best_s)} faster"
 
 
 def _saved_s(rule: Rule, one: Found, case: Case) -> float:

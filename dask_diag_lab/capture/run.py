@@ -118,8 +118,8 @@ class Run(CaptureBlock):
     state : {'running', 'done', 'failed', 'cancelled'}
     start, stop : float
         Seconds since the epoch on the scheduler's clock; while it runs, ``stop`` is now.
-    n_tasks, n_failed : int
-        Tasks that ended in it, and attempts that failed.
+    n_tasks, n_failed, n_attempts : int
+        Tasks that ended well in it, those that failed, and attempts that were tried again.
     offered_s : float
         Seconds that all worker threads together were there.
     budget : dict of str to float
@@ -146,7 +146,7 @@ class Run(CaptureBlock):
         self.name, self.number, self.cell = name or "", 0, ""
         self.state: State = "done"
         self.start = self.stop = self.offered_s = 0.0
-        self.n_tasks = self.n_failed = 0
+        self.n_tasks = self.n_failed = self.n_attempts = 0
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
         self.settings: dict[str, str] = {}
@@ -221,6 +221,8 @@ class Run(CaptureBlock):
 
         Raises
         ------
+        ValueError
+            Fewer than one thread, or a negative `transfer`.
         RuntimeError
             The block has not ended.
         """
@@ -284,7 +286,9 @@ class Run(CaptureBlock):
 
     @property
     def _headline(self) -> str:
-        failed = f", {fmt.plural(self.n_failed, 'failed attempt')}" if self.n_failed else ""
+        failed = f", {fmt.count(self.n_failed)} failed" if self.n_failed else ""
+        if self.n_attempts:
+            failed += f", {fmt.plural(self.n_attempts, 'failed attempt')} tried again"
         return (
             f"{self.name}: {fmt.duration(self.stop - self.start)}"
             f" · {fmt.plural(self.n_tasks, 'task')}{failed}"
@@ -364,7 +368,7 @@ class Run(CaptureBlock):
             if (record := find(history.runs)) is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 self.name = self.name or record.name(history.strings)
-                within = Window(record.start, record.stop) if window == ALL else window
+                within = Window(record.start, record.stop)
             return case_of(history, within, now, self.number), history.strings
 
         self._read, strings = (ask or self._ask)(read)
@@ -399,9 +403,9 @@ class Run(CaptureBlock):
         is_its = (actions["stop"] > window.start) & (actions["stop"] <= window.stop)
         is_its &= (actions["kind"] == Kind.COMPUTE) & (actions["outcome"] != Outcome.RUNNING)
         is_its &= ~actions["is_other"]
-        is_good = actions["outcome"] == Outcome.OK
-        self.n_tasks = int(np.sum(is_its & is_good))
-        self.n_failed = int(np.sum(is_its & ~is_good))
+        each = np.bincount(actions["outcome"][is_its], minlength=len(Outcome)).tolist()
+        self.n_tasks, self.n_failed = each[Outcome.OK], each[Outcome.ERRED]
+        self.n_attempts = each[Outcome.RETRIED] + each[Outcome.KILLED]
 
 
 def _end_of(live: LiveSession) -> float:

@@ -171,7 +171,8 @@ def _carried(spec: Any) -> int:  # a `GraphNode`, or what another version has
         if function.__module__ == "__main__":
             names, there = function.__code__.co_names, function.__globals__
             named += [there[name] for name in names if name in there]
-        named += [cell.cell_contents for cell in function.__closure__]
+        named += function.__defaults__ or ()
+        named += [cell.cell_contents for cell in function.__closure__ or ()]
     return total + sum(int(sizeof.sizeof(one)) for one in named if not callable(one))
 
 

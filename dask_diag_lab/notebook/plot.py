@@ -119,7 +119,7 @@ class Catalogue(tuple[Plot, ...]):
 
 
 def plot(
-    name: str, client: Client | None = None, *, height: int = 400, **arguments: str
+    name: str, client: Client | None = None, *, height: int = 400, **arguments: str | float
 ) -> LivePlot:
     """Show a live plot of the cluster in this cell.
 
@@ -131,9 +131,9 @@ def plot(
         Default: the current client.
     height : int
         Pixels, 80 to 4000.
-    **arguments : str
+    **arguments : str or number
         What to show of many, for plots that show one: ``plot("worker", worker=address)``,
-        ``plot("task", key="inc-1")``, ``plot("profile", prefix="inc")``.
+        ``plot("task", key="inc-1")``, ``plot("profile", prefix="inc")``, ``plot("budget", run=3)``.
 
     Raises
     ------
@@ -155,7 +155,10 @@ def plot(
         raise ValueError(str(error.args[0])) from None
     if not SMALLEST_PX <= height <= LARGEST_PX:
         raise ValueError(f"height is {height}; it may be {SMALLEST_PX} to {LARGEST_PX} pixels")
-    given = read_arguments(arguments)
+    texts = {
+        name: f"{one}" if isinstance(one, float | int) else one for name, one in arguments.items()
+    }
+    given = read_arguments(texts)
     diagnostics = attach(client)
     return LivePlot(found, diagnostics.id, int(height), given, ref(diagnostics))
 

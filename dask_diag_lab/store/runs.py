@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from math import inf, isfinite
+from math import inf, isfinite, nan
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -136,7 +136,7 @@ class RunTable:
         Ids of the clients whose code is told of by `note_code`.
     """
 
-    SAVED = ("clients", "_records", "_pieces", "_run_of", "_carried", "_n_runs")
+    SAVED = ("clients", "_records", "_pieces", "_run_of", "_carried", "_arrived", "_n_runs")
 
     def __init__(self) -> None:
         self.version = 0
@@ -147,6 +147,8 @@ class RunTable:
         self._run_of.extend([0])
         self._carried: GrowingArray[np.float32] = GrowingArray(np.float32)
         self._carried.extend([0.0])
+        self._arrived: GrowingArray[np.float64] = GrowingArray(np.float64, nan)
+        self._arrived.extend([nan])
         self._n_runs = 0
         self._early: list[Columns] = []
 
@@ -173,6 +175,11 @@ class RunTable:
     def carried(self) -> Floats:
         """The bytes that each task of a graph carries, by its number; 0 where it is not known."""
         return self._carried.values.astype(np.float64)
+
+    @property
+    def arrived(self) -> Floats:
+        """When each graph came, by its number; NaN where it is not known."""
+        return self._arrived.values.copy()
 
     def is_other_than(self, number: int) -> Callable[[Ints], Bools]:
         """Return what tells, in any thread, which graphs by number are of another run than this.
@@ -222,6 +229,8 @@ class RunTable:
                 self._run_of.values[number] = self._place(*facts).number
                 self._carried.extend_to(number + 1)
                 self._carried.values[number] = carried
+                self._arrived.extend_to(number + 1)
+                self._arrived.values[number] = facts[0]
         self.version += bool(len(graphs["number"]))
         early, self._early = self._early, []
         for rows in early:

@@ -27,6 +27,10 @@ MAX_THREADS: Final = 1_024
 """A worker says how many it has; those beyond this get a slot when they have done something."""
 CLOCK_SLACK_S: Final = 0.05
 """Starts of running tasks come from heartbeats and are this inexact."""
+JUMP_S: Final = 0.5
+"""A heartbeat that a busy machine held up moves a worker's clock by as much: once, not again and
+again."""
+OFTEN: Final = 3
 MAX_LEFT: Final = 10_000
 Natural = tuple[tuple[int, int, str], ...]
 
@@ -133,11 +137,12 @@ def _place(address: str, name: str) -> tuple[Natural, Natural]:
 
 
 def _overlapping(thread: Ints, start: Floats, stop: Floats) -> set[int]:
-    """Return the threads that did several tasks at one time."""
+    """Return the threads that did several tasks at one time, for long or often."""
     order = np.lexsort((start, thread))
     before, after = order[:-1], order[1:]
-    is_same = thread[before] == thread[after]
-    return set(thread[after[is_same & (stop[before] > start[after] + CLOCK_SLACK_S)]].tolist())
+    common_s = np.where(thread[before] == thread[after], stop[before] - start[after], -inf)
+    often = np.bincount(thread[after[common_s > CLOCK_SLACK_S]]) >= OFTEN
+    return {*np.flatnonzero(often).tolist(), *thread[after[common_s > JUMP_S]].tolist()}
 
 
 class SlotTable:
@@ -306,7 +311,7 @@ class SlotTable:
 
     def _is_busy(self, worker: SlotWorker, ident: int, start: float) -> bool:
         slot = worker.threads.get(ident)
-        return slot is not None and bool(self.last_stop[slot] > start + CLOCK_SLACK_S)
+        return slot is not None and bool(self.last_stop[slot] > start + JUMP_S)
 
     def free_slots(self, tasks: Iterable[tuple[int, float]], taken: set[int]) -> list[int]:
         """Return for each task (string id of the worker, start) the slot id it may have begun in.

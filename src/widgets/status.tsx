@@ -89,7 +89,13 @@ function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Elem
           title={`${run.name}\n${trans.__('Show this run in all open plots of its cluster')}`}
           onClick={() => runCommand(commands, CommandIDs.showRun, { dashboard, run: run.number })}
         >
-          <TextItem source={trans.__('cell [%1]: %2', run.count, run.line)} />
+          <TextItem
+            source={
+              run.count > 0
+                ? trans.__('cell [%1]: %2', run.count, run.line)
+                : `${run.name}: ${run.line}`
+            }
+          />
         </button>
       ))}
       {warnings

@@ -40,7 +40,7 @@ from dask_diag_lab.views.profile.tree import (
 )
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import SortableTable
-from dask_diag_lab.views.view import ArgumentError, Caption, Control, LegendItem, Table, View
+from dask_diag_lab.views.view import ArgumentError, Caption, Control, Table, View
 
 MAX_FRAMES: Final = 4000
 """Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
@@ -49,6 +49,8 @@ MAX_LISTED: Final = 500
 MAX_OPTIONS: Final = 500
 """Prefixes to choose from; a page with more of them is slow."""
 MAX_TEXT: Final = 200
+SAME_SHARE, SAME_S = 0.1, 0.1
+"""Two profiles differ in a function by more than this share of the longer one, and seconds."""
 
 COLUMNS: Final = (
     Column("function", "Function", "text", width=180),
@@ -320,24 +322,20 @@ class ProfileOfTasks(View):
             headline=captions.headline(sampling, profile, zoomed),
             controls=self._controls(profile, zoomed),
             empty=captions.empty(sampling, profile, can_ask=can_ask(self.live)),
-            note=captions.note(sampling, profile, seconds, n_left_out),
-            legend=self._legend(),
+            note=" · ".join(
+                filter(
+                    None,
+                    (self._colors, captions.note(sampling, profile, seconds, n_left_out)),
+                )
+            ),
         )
 
-    def _legend(self) -> list[LegendItem]:
-        """Return what the colours of a comparison mean."""
-        earlier = self._earlier
-        if earlier is None:
-            return []
-        before = earlier.read()
-        colors = data_colors(self.look)
-        took = "…"
-        if before is not None:
-            took = fmt.duration(before.frames.samples * before.interval_s)
-        return [
-            LegendItem("more than before", colors.transfer),
-            LegendItem(f"less than before, of {took} in all", colors.load_normal),
-        ]
+    @property
+    def _colors(self) -> str:
+        """What the colours of a comparison mean; '' where there is none."""
+        if self._earlier is None:
+            return ""
+        return f"red took longer, blue shorter, than in run {self.arguments['before']}"
 
     def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""
@@ -438,14 +436,19 @@ class SentFrames:
     def _compare(self, profile: Profile, before: Profile, look: Look) -> None:
         """Colour frames by how much longer, or shorter, they were than in another profile."""
         frames, rows = profile.frames, list(self.rows)
+        took_s, took_before_s = (one.frames.samples * one.interval_s for one in (profile, before))
         steps_s = frames.total * profile.interval_s
         steps_s = (steps_s - frames.counted_in(before.frames) * before.interval_s)[rows]
+        # Of the same work in two runs one has a few samples more than the other.
+        same_s = max(SAME_SHARE * max(took_s, took_before_s), SAME_S)
         largest_s, quiet = float(np.abs(steps_s).max(initial=0.0)), quiet_color(look)
         colors = data_colors(look)
         self.columns["color"] = [
-            mixed(quiet, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s)
-            if step
-            else quiet
+            quiet
+            if abs(step) < same_s
+            else mixed(
+                quiet, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s
+            )
             for step in steps_s.tolist()
         ]
         self.columns["line"] = [

@@ -184,9 +184,10 @@ class WhereTheTimeGoes(BarPlot):
     def open_row(self, key: str) -> None:
         """Open the task stream with the moments of a category."""
         if (its := self.budget) is not None:
-            start, stop = (f"{moment:.6f}" for moment in its.window)
+            start, stop = its.window
+            period = {"start": f"{start - 1e-6:.6f}", "stop": f"{stop + 1e-6:.6f}"}
             shown = {"show": key} if key in CATEGORIES else {}
-            self.open("task-stream", start=start, stop=stop, **shown)
+            self.open("task-stream", **period, **shown)
 
     def table(self) -> Table:
         """Return one row for each prefix in each category, and one for what belongs to none."""

@@ -258,4 +258,5 @@ class Compare(BarPlot):
             self.open("budget", run=after)
         elif its := self.compared:
             names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
-            self.open("profile", run=after, before=before, prefix=names.get(key, key))
+            if key in names:  # it may have been drawn by time
+                self.open("profile", run=after, before=before, prefix=names[key])

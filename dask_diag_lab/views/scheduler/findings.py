@@ -132,7 +132,7 @@ class Findings(TablePlot):
         for one in self.answer.findings if self.answer else ():
             if one.cause == key:
                 plot, arguments, (start, stop) = one.evidence
-                period = {"start": f"{start:.6f}", "stop": f"{stop:.6f}"}
+                period = {"start": f"{start - 1e-6:.6f}", "stop": f"{stop + 1e-6:.6f}"}
                 has_period = get_plot(plot).has_period
                 self.open(plot, **arguments, **(period if has_period else {}))
 

@@ -312,6 +312,22 @@ def test_of_very_many_tasks_several_are_simulated_as_one(monkeypatch: pytest.Mon
     assert coarse.seconds == pytest.approx(20)
 
 
+def test_a_chain_of_single_submits_is_a_chain() -> None:
+    def submitted(maker: BatchMaker) -> Mapping[str, Any]:
+        for second in range(10):
+            ran(maker, second + 0.01, second + 1, graph=second + 1, prefix="step")
+        graphs = [(second + 1, second / 100, "mine", 1) for second in range(10)]
+        return {"graphs": graphs, "groups": [group_row("step", "step", ["step"])]}
+
+    assert critical_path(case_with(submitted)).n_chain == 10
+
+
+@pytest.mark.parametrize("wrong", [{"threads": 0}, {"transfer": -1.0}])
+def test_what_cannot_be_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        what_if(case_with(busy), **wrong)
+
+
 def test_without_transfers_it_is_shorter() -> None:
     assert what_if(case_with(fetching), transfer=0.0).seconds == pytest.approx(5.0)
 

@@ -51,7 +51,7 @@ def test_a_run_is_of_its_block_and_its_budget_is_all_of_it(client: Client) -> No
     assert its.budget["client"] >= n_threads * 0.5 - 0.1
     text = str(its)
     assert text.startswith("a run: ")
-    assert "4 tasks, 1 failed attempt" in text
+    assert "4 tasks, 1 failed · " in text
     assert "Client" in text
     assert "nap " in its._repr_html_()
 

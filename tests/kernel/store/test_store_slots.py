@@ -65,6 +65,16 @@ def test_tasks_at_one_time_in_threads_of_one_identifier_are_in_slots_of_their_ow
     np.testing.assert_array_equal(slots, [0, 1, 1, 0])
 
 
+def test_a_thread_keeps_its_slot_when_the_clock_of_its_worker_jumps() -> None:
+    history, maker = History(), BatchMaker()
+    for at in range(10):
+        back = 0.3 * (at >= 5)
+        maker.action(at - back, at + 1 - back, worker=A, thread=1)
+        maker.action(at - back, at + 1 - back, worker=A, thread=2)
+    history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    assert slots_of_actions(history) == [0, 1] * 10
+
+
 def test_seceded_thread_gets_a_slot_next_to_its_worker() -> None:
     history, maker = History(), BatchMaker()
     maker.action(0, 1, worker=A, thread=1).action(0, 1, worker=B, thread=1)

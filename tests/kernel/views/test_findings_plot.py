@@ -8,7 +8,6 @@ from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.scheduler.findings import Findings
-from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.drawn import Drawn
 
@@ -45,7 +44,12 @@ def test_a_row_says_what_it_is_what_to_change_and_what_that_saves(
 def test_a_click_opens_what_shows_it_at_its_time() -> None:
     shown = Drawn(Findings(session(4.0)))
     shown.view.open_row("failed-attempts")
-    assert shown.view.opening == Opening("exceptions", PERIOD)
+    assert shown.view.opening is not None
+    assert shown.view.opening.plot == "exceptions"
+    given = shown.view.opening.arguments
+    assert {name: round(float(moment)) for name, moment in given.items()} == {
+        name: round(float(moment)) for name, moment in PERIOD.items()
+    }
 
 
 def test_it_names_the_cell_and_the_line_that_it_is_of() -> None:
