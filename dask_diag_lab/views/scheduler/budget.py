@@ -60,7 +60,7 @@ STYLES: Final[Mapping[str, Style]] = {
 }
 
 
-class Work(NamedTuple):
+class WorkShown(NamedTuple):
     """A stretch of time, the run that it is of (0: of none), and until when running tasks ran."""
 
     window: Window
@@ -68,7 +68,7 @@ class Work(NamedTuple):
     now: float
 
 
-def work_of(live: LiveSession, period: Window, run: int) -> Work | None:
+def work_of(live: LiveSession, period: Window, run: int) -> WorkShown | None:
     """Return the work of a period or a run; None before any task.
 
     Without either it is the last run, which may go on; of work that belongs to no run all of it,
@@ -76,15 +76,15 @@ def work_of(live: LiveSession, period: Window, run: int) -> Work | None:
     """
     history, now = live.history, live.time
     if period != ALL:
-        return Work(period, run, now)
+        return WorkShown(period, run, now)
     start = history.busy.burst_start(history.running.places(now)[1])
     if not isfinite(start):
         return None
     last = next((one for one in reversed(list(history.runs)) if one.n_done or one.n_erred), None)
     if last is not None and last.last >= start:
-        return Work(Window(last.start, last.stop), last.number, max(now, last.last))
+        return WorkShown(Window(last.start, last.stop), last.number, max(now, last.last))
     end = now if history.running.count else float(history.actions.last_stop)
-    return Work(Window(start), 0, end)
+    return WorkShown(Window(start), 0, end)
 
 
 @register_plot
