@@ -183,6 +183,9 @@ class Run(CaptureBlock):
         found = [f"{self._saving(one):>7}  {one.text}: {one.advice}" for one in self.findings]
         return "\n".join([self._headline, *rows, "", *(found or [self.verdict])])
 
+    def __repr__(self) -> str:
+        return f"<Run {self.number}: {self.name}>"
+
     def _repr_html_(self) -> str:
         if not self.stop:
             return escape(str(self))

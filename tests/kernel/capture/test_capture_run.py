@@ -99,6 +99,7 @@ def test_runs_are_found_by_themselves_and_know_each_other_apart(client: Client) 
     assert isinstance(found, list)
     first, second = found
     assert (first.name, first.state, first.n_tasks) == ("nap", "done", 8)
+    assert repr(first) == "<Run 1: nap>"
     assert (second.name, second.number, second.n_tasks) == ("beside", its.number, 4)
     for one in (first, second, its):
         assert sum(one.budget.values()) == pytest.approx(one.offered_s, rel=1e-3)
