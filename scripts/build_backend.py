@@ -46,6 +46,8 @@ def build_wheel(
 ) -> str:
     """Build the wheel; its name is returned."""
     _build_front_end()
+    # Setuptools would pack what is left there of an earlier build: modules that were deleted since.
+    shutil.rmtree(Path("build", "lib"), ignore_errors=True)
     name: str = build_api.build_wheel(wheel_directory, config_settings, metadata_directory)
     return name
 

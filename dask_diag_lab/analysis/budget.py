@@ -244,7 +244,8 @@ def stretches_of(facts: Facts, category: str) -> Columns:
     if use.worker is not None:
         is_of = [use.worker[begin] == one for one in range(n_workers)]
     shares = [_share(use.time[begin[its]], use.time[end[its]], edges) for its in is_of]
-    found: list[Columns] = []
+    none = np.empty(0)
+    found: list[Columns] = [{"slot": np.empty(0, np.int64), "start": none, "stop": none}]
     for slot, of in enumerate(facts.slots.tolist()):
         its = actions["slot"] == slot
         start, stop = (actions[name][its] - window.start for name in ("start", "stop"))

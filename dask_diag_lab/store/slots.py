@@ -31,6 +31,7 @@ JUMP_S: Final = 0.5
 """A heartbeat that a busy machine held up moves a worker's clock by as much: once, not again and
 again."""
 OFTEN: Final = 3
+"""So many tasks that begin before another one of their thread has ended are no jumps."""
 MAX_LEFT: Final = 10_000
 Natural = tuple[tuple[int, int, str], ...]
 

@@ -194,6 +194,14 @@ PERIOD: Final[Mapping[str, str]] = {
     "stop": "Time: it is of what was done until then.",
 }
 """Arguments of a view that is about a stretch of time."""
+
+
+def arguments_of(window: Window) -> dict[str, str]:
+    """Return the arguments of `PERIOD` that a window is asked with: what it has is all in it."""
+    start, stop = window
+    return {"start": f"{start - 1e-6:.6f}", "stop": f"{stop + 1e-6:.6f}"}
+
+
 RUN: Final[Mapping[str, str]] = {
     "run": "Number of a run, as in runs.json: what was done in its time, in the place of both."
 }

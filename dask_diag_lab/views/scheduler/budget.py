@@ -17,7 +17,7 @@ from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.view import Table
+from dask_diag_lab.views.view import Table, arguments_of
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
@@ -80,7 +80,7 @@ def work_of(live: LiveSession, period: Window, run: int) -> WorkShown | None:
     start = history.busy.burst_start(history.running.places(now)[1])
     if not isfinite(start):
         return None
-    last = next((one for one in reversed(list(history.runs)) if one.n_done or one.n_erred), None)
+    last = next((one for one in reversed(list(history.runs)) if one.n_submitted), None)
     if last is not None and last.last >= start:
         return WorkShown(Window(last.start, last.stop), last.number, max(now, last.last))
     end = now if history.running.count else float(history.actions.last_stop)
@@ -184,10 +184,8 @@ class WhereTheTimeGoes(BarPlot):
     def open_row(self, key: str) -> None:
         """Open the task stream with the moments of a category."""
         if (its := self.budget) is not None:
-            start, stop = its.window
-            period = {"start": f"{start - 1e-6:.6f}", "stop": f"{stop + 1e-6:.6f}"}
             shown = {"show": key} if key in CATEGORIES else {}
-            self.open("task-stream", **period, **shown)
+            self.open("task-stream", **arguments_of(its.window), **shown)
 
     def table(self) -> Table:
         """Return one row for each prefix in each category, and one for what belongs to none."""

@@ -17,6 +17,7 @@ from dask_diag_lab.views.registry import get_plot, register_plot
 from dask_diag_lab.views.scheduler.budget import REST, work_of
 from dask_diag_lab.views.scheduler.runs import run_label
 from dask_diag_lab.views.tables import TablePlot
+from dask_diag_lab.views.view import arguments_of
 
 
 class Answer(NamedTuple):
@@ -131,10 +132,9 @@ class Findings(TablePlot):
         """Open what shows that a finding is right."""
         for one in self.answer.findings if self.answer else ():
             if one.cause == key:
-                plot, arguments, (start, stop) = one.evidence
-                period = {"start": f"{start - 1e-6:.6f}", "stop": f"{stop + 1e-6:.6f}"}
-                has_period = get_plot(plot).has_period
-                self.open(plot, **arguments, **(period if has_period else {}))
+                plot, arguments, window = one.evidence
+                period = arguments_of(window) if get_plot(plot).has_period else {}
+                self.open(plot, **arguments, **period)
 
 
 def _answer(case: Case) -> Answer:

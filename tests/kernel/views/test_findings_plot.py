@@ -8,7 +8,7 @@ from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.scheduler.findings import Findings
-from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
 from tests.kernel.views.drawn import Drawn
 
 PERIOD = {"start": f"{T0:.6f}", "stop": f"{T0 + 10:.6f}"}
@@ -53,10 +53,13 @@ def test_a_click_opens_what_shows_it_at_its_time() -> None:
 
 
 def test_it_names_the_cell_and_the_line_that_it_is_of() -> None:
-    live = session(4.0)
+    live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
     live.history.runs.clients.add("mine")
     live.history.runs.note_code(Piece("1", "total.compute()", "cell", 12, T0, T0 + 10))
-    live.apply(BatchMaker().batch(graphs=[(1, 0.0, "mine", 2)]))
+    maker.action(0, 2, ready=0.0, assigned=0.0, graph=1)
+    maker.time = T0 + 10
+    workers = [worker_row("tcp://w0:1", nthreads=1)]
+    live.apply(maker.batch(workers=workers, graphs=[(1, 0.0, "mine", 1)]))
     assert Drawn(Findings(live)).view.caption.note == "[12] total.compute()"
 
 
@@ -73,6 +76,11 @@ def test_without_a_period_it_is_of_the_last_run() -> None:
     assert "Nothing to report" in Drawn(Findings(live)).view.caption.empty
     first = Drawn(Findings(live, arguments={"run": "1"}))
     assert first.view.table().columns["cause"] == ["client"]
+    maker.time = T0 + 12  # none of its tasks has ended
+    graphs, running = [(3, 11.0, "mine", 1)], [("late", "tcp://w0:1", "inc", 11.0)]
+    prefixes = [prefix_row("inc", processing=1)]
+    live.apply(maker.batch(graphs=graphs, running=running, prefixes=prefixes))
+    assert "so far" in Drawn(Findings(live)).view.caption.empty
 
 
 def test_a_healthy_run_says_so() -> None:

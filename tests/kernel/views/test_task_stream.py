@@ -435,6 +435,17 @@ def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
     assert "Scheduler: 4 outlined" in view.caption.note
 
 
+def test_without_workers_there_is_nothing_to_outline() -> None:
+    live = LiveSession()
+    live.apply(BatchMaker().batch())
+    period = {"start": str(T0), "stop": str(T0 + 10)}
+    view = TaskStream(live, arguments={**period, "show": "client"})
+    view.build()
+    view.update()
+    assert view.figure is not None
+    assert data(view.figure.linked)["left"] == []
+
+
 def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:
     feed.maker.action(0, 1e-6, prefix="tiny").action(0.5, 101, thread=2)
     feed.send(101)
