@@ -98,7 +98,7 @@ def install(python: str, pins: Sequence[str], wheel: Path, folder: Path) -> Path
     """Make an environment with the wheel; return its interpreter."""
     run(python, "-m", "venv", folder)
     new = folder / "bin" / "python"
-    run(new, "-m", "pip", "install", "--quiet", "--no-input", f"{wheel}[demo]", *pins)
+    run(new, "-m", "pip", "install", "-qq", "--no-input", f"{wheel}[demo]", *pins)
     return new
 
 
@@ -160,7 +160,7 @@ def main() -> None:
     pythons = {name: find_python(wanted[name]) for name in given.rows or wanted}
     rows = []
     with tempfile.TemporaryDirectory(prefix="compat-wheel-") as folder:
-        run(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", folder, ROOT)
+        run(sys.executable, "-m", "pip", "wheel", "-qq", "--no-deps", "-w", folder, ROOT)
         (wheel,) = Path(folder).glob("*.whl")
         for name, python in pythons.items():
             if python is not None:

@@ -100,12 +100,15 @@ export class Lab {
       .toEqual([]);
   }
 
-  /** Restart the kernel of a notebook, as its toolbar button does once the question is answered. */
+  /**
+   * Ask for a restart of a notebook's kernel, as its toolbar button does once the question is
+   * answered. Its end is not waited for here: Chromium may collect that promise.
+   */
   async restartKernel(path: string): Promise<void> {
-    await this.page.evaluate(async wanted => {
+    await this.page.evaluate(wanted => {
       const { shell } = (window as unknown as { jupyterapp: IApp }).jupyterapp;
       const panel = [...shell.widgets('main')].find(w => w.context?.path === wanted);
-      await panel?.sessionContext?.session?.kernel?.restart();
+      void panel?.sessionContext?.session?.kernel?.restart();
     }, path);
   }
 

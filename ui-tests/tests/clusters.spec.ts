@@ -150,8 +150,8 @@ test('each of two clusters of a notebook keeps its panes: when one closes, and a
 
   await notebook.ended(2);
   await lab.restartKernel('pair.ipynb');
-  await notebook.ready();
   await expect(sections).toHaveCount(0);
+  await notebook.ready();
   const again = await makeBoth();
   await expect.poll(async () => [await bound('progress'), await bound('cpu')]).toEqual(again);
   await lab.livePane('cpu');
