@@ -211,6 +211,9 @@ class StockDashboard(Dashboard):
             await super().examine()
             if self.info["state"] == "live":
                 return
+            if self.is_suspect and await self._is_scheduler():  # one that was too busy to greet
+                self.set_state("unreachable", A_SCHEDULER.format(host=address.host))
+                return
 
     async def _is_scheduler(self) -> bool:
         """Tell whether that is the port for Dask's own messages, which logs an error about HTTP."""
