@@ -48,12 +48,13 @@ def test_several_measures_of_each_worker_are_read_at_the_same_moments(client: Cl
     with sampler.sample("run", measure=["managed", "process"], interval=0.001, per_worker=True):
         held = [client.submit(bytes, 1000, workers=[at[1:]], key=at) for at in places[1:]]
         wait(held)
-        client.gather(client.map(str, range(100)))
+        for at in range(20):  # the scheduler's loop comes to what samples
+            client.submit(str, at).result()
     assert sampler.samples.keys() == {
         f"run/{m}{at}" for m in ("managed", "process") for at in places
     }
     whole, *parts = (np.array(sampler.samples[f"run/managed{at}"]) for at in places)
-    assert (whole[0, 1], parts[0][-1, 1] > 1000) == (0, True)
+    assert (whole[0, 1], parts[0][-1, 1] >= 1000) == (0, True)
     assert begin < whole[0, 0] < whole[-1, 0] < time.time()
     assert (whole[:, 0] == parts[0][:, 0]).all()
     assert (whole[:, 1] == parts[0][:, 1] + parts[1][:, 1]).all()
