@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import secrets
+import shutil
 import socket
 import time
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from functools import partial
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -59,6 +61,7 @@ _NUMBER: Final = re.compile(r"([\w-]+\.)?[0-9a-f-]{8,}")
 CLIENT_CLOSED: Final = "The client was closed."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
 KEPT: Final = "The history is kept until the kernel stops."
+NO_OTHER: Final = "The cluster or recording of the earlier run is not open on this machine."
 RECORDED: Final = "This is a recording; its cluster cannot be asked any more."
 
 
@@ -196,6 +199,26 @@ class NoFeed:
         fail(RECORDED)
 
 
+def read_other(dashboard_id: str, run: int) -> tuple[str, LiveSession]:
+    """Return the name of another dashboard and what that knows; see `LiveSession.read_other`."""
+    from dask_diag_lab.server.export import fetch
+
+    try:
+        record = announce.read_record(dashboard_id)
+        url = f"{record['url']}/status?token={record['token']}"
+        with TemporaryDirectory(prefix="dask-diag-lab-") as folder:
+            path = Path(folder) / "other.daskrun"
+            with (
+                fetch(url, "recording.daskrun", {"run": str(run)}) as reply,
+                path.open("wb") as file,
+            ):
+                shutil.copyfileobj(reply, file)
+            return str(record["name"]), recording.load(path)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        logger.info("The runs of %s cannot be read: %s", dashboard_id, error)
+        raise ValueError(NO_OTHER) from error
+
+
 def dashboard_link(address: str, identity: Mapping[str, Any]) -> str:  # as msgpack has it
     """Return where Dask's own dashboard of a scheduler is, '' where its identity does not tell.
 
@@ -318,7 +341,9 @@ class Composition:
         self._has_left = False
         self._to_close = AsyncExitStack()
         self._live = source.session()
+        self._live.versions = self._live.versions or announce.versions()
         self._live.queries.on_ask = self._ask_cluster
+        self._live.read_other = read_other
         self.feed = source.feed(self._take, self._state_changed, is_ending)
         self.server = Server(
             self._live,

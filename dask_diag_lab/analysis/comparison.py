@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,6 +13,27 @@ from dask_diag_lab.analysis.case import Case
 SAME_SHARE: Final = 0.05
 SAME_S: Final = 1.0
 """A difference that is smaller than both is within what runs of the same differ by."""
+
+
+class Setting(NamedTuple):
+    """What two runs were made with, where that differs."""
+
+    name: str
+    before: str
+    after: str
+
+
+def settings_of(case: Case, versions: Mapping[str, str | None]) -> dict[str, str]:
+    """Return what a run was made with: workers, threads and versions."""
+    threads = case.facts.workers["threads"]
+    counts = {"workers": len(threads), "threads": int(threads.sum())}
+    return {name: str(value) for name, value in {**counts, **versions}.items()}
+
+
+def different_settings(before: Mapping[str, str], after: Mapping[str, str]) -> list[Setting]:
+    """Return what two runs were not both made with."""
+    pairs = ((n, before.get(n, ""), after.get(n, "")) for n in {**before, **after})
+    return [Setting(*pair) for pair in pairs if pair[1] != pair[2]]
 
 
 class PrefixWork(NamedTuple):

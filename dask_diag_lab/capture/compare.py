@@ -6,22 +6,19 @@ import os
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from dask_diag_lab.analysis.budget import CATEGORIES
-from dask_diag_lab.analysis.comparison import PrefixDifference, prefix_differences, waterfall
+from dask_diag_lab.analysis.comparison import (
+    PrefixDifference,
+    different_settings,
+    prefix_differences,
+    waterfall,
+)
 from dask_diag_lab.capture.run import Run
 from dask_diag_lab.views import format as fmt
 
 MOST_PREFIXES: Final = 10
-
-
-class Setting(NamedTuple):
-    """What two runs were made with, where that differs."""
-
-    name: str
-    before: str
-    after: str
 
 
 class Comparison:
@@ -43,9 +40,7 @@ class Comparison:
     def __init__(self, before: Run, after: Run) -> None:
         self.before, self.after = before, after
         a, b = before.case(), after.case()
-        names = dict.fromkeys([*before.settings, *after.settings])
-        pairs = ((n, before.settings.get(n, ""), after.settings.get(n, "")) for n in names)
-        self.settings = [Setting(*pair) for pair in pairs if pair[1] != pair[2]]
+        self.settings = different_settings(before.settings, after.settings)
         self.difference_s = b.wall_s - a.wall_s
         self.budget = waterfall(a, b)
         self.prefixes: list[PrefixDifference] = prefix_differences(a, b)

@@ -6,7 +6,7 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import cached_property
 from html import escape
@@ -18,6 +18,7 @@ import numpy as np
 
 from dask_diag_lab.analysis.budget import CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.case import Case, case_of
+from dask_diag_lab.analysis.comparison import settings_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
@@ -128,7 +129,7 @@ class Run(CaptureBlock):
     prefixes : dict of str to (dict of str to float)
         Of the categories that belong to tasks: the seconds of each prefix, most first.
     settings : dict of str to str
-        What it was made with: versions, workers and threads.
+        What it was made with: workers, threads and versions.
 
     Raises
     ------
@@ -150,6 +151,7 @@ class Run(CaptureBlock):
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
         self.settings: dict[str, str] = {}
+        self._versions: Mapping[str, str | None] = {}
         self._read: Callable[[], Case] | None = None
         self._client = client
 
@@ -366,8 +368,7 @@ class Run(CaptureBlock):
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
             history, now, within = live.history, _end_of(live), window
-            versions = (live.recorded or {}).get("versions") or announce.versions()
-            self.settings = {name: str(version) for name, version in versions.items()}
+            self._versions = live.versions
             if (record := find(history.runs)) is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 self.name = self.name or record.name(history.strings)
@@ -375,9 +376,8 @@ class Run(CaptureBlock):
             return case_of(history, within, now, self.number), history.strings
 
         self._read, strings = (ask or self._ask)(read)
-        self._count(found := self._read().facts)
-        self.settings["workers"] = str(len(found.workers["threads"]))
-        self.settings["threads"] = str(int(found.workers["threads"].sum()))
+        self.settings = settings_of(case := self._read(), self._versions)
+        self._count(found := case.facts)
         its = budget_of(found)
         self.start, self.stop = its.window
         self.offered_s, self.budget = its.offered_s, its.seconds

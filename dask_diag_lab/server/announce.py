@@ -14,6 +14,7 @@ from tempfile import NamedTemporaryFile
 from typing import Any, Final
 
 SCHEMA: Final = 1
+_ID: Final = re.compile(r"[0-9a-f]{8,64}")
 _KERNEL_FILE = re.compile(r"kernel-(?P<id>[0-9a-fA-F-]{8,64})\.json")
 
 
@@ -88,6 +89,20 @@ def versions() -> dict[str, str | None]:
         except PackageNotFoundError:
             found[package] = None
     return found
+
+
+def read_record(dashboard_id: str) -> dict[str, Any]:  # JSON
+    """Return the record of a process of this user, by its id.
+
+    Raises
+    ------
+    OSError, ValueError
+        There is none here.
+    """
+    if not _ID.fullmatch(dashboard_id):
+        raise ValueError("That is no id of a dashboard.")
+    file = runtime_dir() / f"dask-diag-lab-{dashboard_id}.json"
+    return dict(json.loads(file.read_text(encoding="utf-8")))
 
 
 def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:

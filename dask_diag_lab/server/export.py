@@ -283,31 +283,31 @@ def _cell(value: Any) -> str:
 
 
 def read_table(url: str, plot: str, arguments: Mapping[str, str]) -> Table:
-    """Return what a server that is opened by ``url`` says a plot shows; blocks, see `_fetch`."""
-    with _fetch(url, plot, "json", arguments) as reply:
+    """Return what a server that is opened by ``url`` says a plot shows; blocks, see `fetch`."""
+    with fetch(url, f"plots/{quote(plot, safe='')}.json", arguments) as reply:
         answer = json.load(reply)
     return Table(answer["columns"], answer["units"], answer["note"])
 
 
 def download(url: str, plot: str, path: str, arguments: Mapping[str, str]) -> None:
-    """Write the file that a server has of a plot, as it comes; blocks, see `_fetch`."""
+    """Write the file that a server has of a plot, as it comes; blocks, see `fetch`."""
     import fsspec
 
     kind = "".join(_KIND.findall(path))
     with (
-        _fetch(url, plot, kind, arguments) as reply,
+        fetch(url, f"plots/{quote(plot, safe='')}.{kind}", arguments) as reply,
         fsspec.open(path, "wb", compression="infer", auto_mkdir=False) as file,
     ):
         shutil.copyfileobj(reply, file)
 
 
-def _fetch(url: str, plot: str, kind: str, arguments: Mapping[str, str]) -> HTTPResponse:
-    """Return the answer of a server; its reasons are errors here.
+def fetch(url: str, path: str, arguments: Mapping[str, str]) -> HTTPResponse:
+    """Return the answer of a server that is opened by ``url``; its reasons are errors here.
 
     What is long is made off its loop and sent in parts, for other threads as for other programs.
     """
     root, _, token = url.partition("/status?token=")
-    address = f"{root}/plots/{quote(plot, safe='')}.{kind}?{urlencode(arguments)}"
+    address = f"{root}/{path}?{urlencode(arguments)}"
     request = Request(address, headers={"Authorization": f"token {token}"})  # noqa: S310  # http
     opener = build_opener(ProxyHandler({}))  # a proxy for the network is none for this machine
     try:

@@ -21,6 +21,11 @@ REMEMBERED: Final = 100
 """Batches whose smallest delay counts: clocks drift."""
 
 
+def no_other(dashboard_id: str, run: int) -> tuple[str, LiveSession]:  # noqa: ARG001
+    """Say that nothing else can be read from here; see `LiveSession.read_other`."""
+    raise ValueError("Runs of other clusters and recordings are not read here.")
+
+
 class LiveSession:
     """A history and how it goes on: what is only of now, which no recording has.
 
@@ -43,6 +48,12 @@ class LiveSession:
         What has been worked out of each run, by its number: `views.known_runs.known_run`.
     recorded : mapping or None
         What a recording says beside its history, as JSON; None where this is no recording.
+    versions : mapping of str to str or None
+        Of what the cluster is used with, by package; None where one is missing.
+    read_other : callable
+        Takes the id of another dashboard of this user and the number of a run; returns what people
+        call that one, and what it knows by then as `recording.load` does. Blocks; raises a
+        ValueError for the user where it cannot be reached.
     selection : mapping of str to str
         The run, or the stretch of time, that plots show until their reader chooses another one, as
         arguments of a view: ``run``, or ``start`` and ``stop``; none for all.
@@ -61,6 +72,8 @@ class LiveSession:
         self.jobs = Jobs()
         self.known_runs: dict[int, Latest[Any]] = {}  # of one type, which belongs to views
         self.recorded: Mapping[str, Any] | None = None  # JSON
+        self.versions: Mapping[str, str | None] = {}
+        self.read_other: Callable[[str, int], tuple[str, LiveSession]] = no_other
         self.selection: Mapping[str, str] = {}
         self.chosen_key = ""
         self.on_change: Callable[[], None] = lambda: None
@@ -79,6 +92,7 @@ class LiveSession:
         """Return that of a history to which nothing is added any more."""
         live = cls(history, clock=lambda: 0.0)
         live.recorded, live.selection = recorded, selection
+        live.versions = recorded.get("versions", {})
         until = time.strftime("%Y-%m-%d %H:%M", time.localtime(history.until))
         live.feed_state = FeedState("closed", f"Recording until {until}", history.until)
         return live

@@ -13,9 +13,10 @@ from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.names import shown_name
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import LiveSession
+    from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.runs import RunRecord
 
 REST: Final = 20.0
@@ -48,6 +49,12 @@ class KnownRun(NamedTuple):
             saved = f": up to {fmt.duration(first.saved_s)}" if isfinite(first.saved_s) else ""
             return f"{TITLES[first.cause].lower()}{saved}"
         return ""
+
+
+def run_label(history: History, record: RunRecord, width: int | None = None) -> str:
+    """Return what a run is called beside others: by its cell, as in the sidebar."""
+    name, count = record.name(history.strings), record.code.count
+    return shown_name(f"[{count}] {name}" if count else name, width)
 
 
 def version_of(live: LiveSession, record: RunRecord) -> object:

@@ -39,6 +39,13 @@ export class RunsModel {
     return selection && 'run' in selection ? selection.run : undefined;
   }
 
+  /** A dashboard whose plots show a run, and the number of that: this one, if it does. */
+  shownBy(dashboard: string): readonly [string, number] | undefined {
+    const ids = [dashboard, ...this._streams.keys()];
+    const id = ids.find(one => this.selected(one) !== undefined);
+    return id === undefined ? undefined : [id, this.selected(id) ?? 0];
+  }
+
   /** Have all plots of a dashboard show a run, or what goes on. */
   select(dashboard: string, run: number | null): void {
     this._server.relayed(dashboard).stream.select(run === null ? null : { run });

@@ -22,6 +22,7 @@ const ARGUMENTS = {
   dashboard: ['string', 'The id of a dashboard; by default that of the notebook in front.'],
   run: ['number', 'The number of a run of that dashboard.'],
   other: ['number', 'The number of the run that it is compared with.'],
+  otherDashboard: ['string', 'The id of the dashboard of that run, where it is another one.'],
   isPointed: ['boolean', 'Whether what the context menu was opened at is meant.'],
   toolbar: ['boolean', 'Whether it is a button in the toolbar of a pane.'],
   mode: ['string', `Where a new pane goes, at what is in front: ${MODES.join(', ')}.`],

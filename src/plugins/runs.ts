@@ -3,6 +3,7 @@
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon } from '@jupyterlab/ui-components';
+import type { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import { isSameArguments } from '../protocol/control';
@@ -10,7 +11,7 @@ import type { IRun } from '../protocol/dashboard';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { diagIcon } from '../widgets/icons';
 import { runLabel } from '../widgets/runs';
-import { describedBy, isPointed, type Args } from './args';
+import { describedBy, isPointed, textArg, type Args } from './args';
 import { askDashboard, dashboardArg, IShared, type IContext } from './context';
 import { notify, pick } from './dialogs';
 import { IPanes } from './panemanager';
@@ -64,45 +65,62 @@ function addRunCommands(context: IContext): void {
   });
   app.commands.addCommand(CommandIDs.compareRuns, {
     label: args => (isPointed(args) ? trans.__('Compare with…') : trans.__('Compare two runs…')),
-    caption: trans.__('Show what differs between two runs of a cluster'),
+    caption: trans.__('Show what differs between two runs, also of a recording'),
     icon: diagIcon,
-    describedBy: describedBy('dashboard', 'run', 'other', 'isPointed'),
+    describedBy: describedBy('dashboard', 'run', 'other', 'otherDashboard', 'isPointed'),
     execute: async args => {
-      const [dashboard, run] = (await askRun(context, args)) ?? [];
-      if (!dashboard || !run || !panes) {
+      const first = await askRun(context, args);
+      if (first === undefined || !panes) {
         return;
       }
-      const others = runs.of(dashboard.id).filter(({ number }) => number !== run.number);
+      const [dashboard, { number }] = first;
+      const others = allRuns(context, dashboard).filter(
+        ([owner, run]) => owner !== dashboard || run.number !== number
+      );
       if (others.length === 0) {
-        notify(trans.__('It is the only run: compute once more to compare.'));
+        notify(trans.__('It is the only run: compute once more, or open a recording, to compare.'));
         return;
       }
+      const otherId = textArg(args, 'otherDashboard') ?? dashboard.id;
       const other =
-        others.find(({ number }) => number === args['other']) ??
-        (await pick(trans.__('Compare with which run?'), others, one => numbered(one, trans)));
+        others.find(([owner, run]) => owner.id === otherId && run.number === args['other']) ??
+        (await pick(trans.__('Compare with which run?'), others, ([owner, run]) => {
+          const label = numbered(run, trans);
+          return owner === dashboard ? label : `${owner.shownName} · ${label}`;
+        }));
       if (other) {
-        runs.select(dashboard.id, null); // else each plot would go on showing that one
-        compare(context, panes, dashboard, [run, other]);
+        // Else each plot would go on showing that one.
+        [first, other].forEach(([owner]) => runs.select(owner.id, null));
+        compare(context, panes, [first, other]);
       }
     }
   });
 }
 
+type OwnedRun = readonly [IKnownDashboard, IRun];
+
+/** The runs of all clusters and recordings whose runs are known, those of one of them first. */
+function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
+  const { dashboards, runs } = services;
+  return [first, ...dashboards.all.filter(({ id }) => id !== first.id)].flatMap(owner =>
+    runs.of(owner.id).map(run => [owner, run] as const)
+  );
+}
+
 /** Open what differs between two runs, and what their threads did, on one scale of time. */
-function compare(
-  { notebooks }: IContext,
-  panes: IPanes,
-  dashboard: IKnownDashboard,
-  pair: readonly IRun[]
-): void {
-  const [before, after] = [...pair].sort((a, b) => a.number - b.number) as [IRun, IRun];
-  const binding = panes.bindingTo(dashboard.id);
+function compare({ app }: IContext, panes: IPanes, pair: readonly OwnedRun[]): void {
+  const inOrder = [...pair].sort(([, a], [, b]) => a.start - b.start);
+  const [[beforeOwner, before], [owner, after]] = inOrder as [OwnedRun, OwnedRun];
   const numbers = { before: String(before.number), after: String(after.number) };
-  const compared = panes.open('compare', binding, { arguments: numbers });
-  const longest = Math.max(...pair.map(({ start, stop }) => (stop ?? Date.now() / 1000) - start));
-  const notebook = notebooks?.currentWidget;
-  let above = notebook?.isVisible === true ? notebook.id : compared.id;
-  for (const { start } of [before, after]) {
+  const given = owner === beforeOwner ? numbers : { ...numbers, before_of: beforeOwner.id };
+  panes.open('compare', panes.bindingTo(owner.id), { arguments: given });
+  const lengths = pair.map(([, { start, stop }]) => (stop ?? Date.now() / 1000) - start);
+  const longest = Math.max(...lengths);
+  const area = ({ node }: Widget): number => node.offsetWidth * node.offsetHeight;
+  const [largest] = [...app.shell.widgets('main')].sort((a, b) => area(b) - area(a));
+  let above = largest?.id;
+  for (const [{ id }, { start }] of inOrder) {
+    const binding = panes.bindingTo(id);
     const window = { start: start.toFixed(3), stop: (start + longest).toFixed(3) };
     const there = panes.find('task-stream', binding, window);
     if (there === undefined || !isSameArguments(there.content.arguments, window)) {
@@ -114,10 +132,7 @@ function compare(
 }
 
 /** Return the run that is meant; let the user pick one where it is not said. */
-async function askRun(
-  context: IContext,
-  args: Args
-): Promise<readonly [IKnownDashboard, IRun] | undefined> {
+async function askRun(context: IContext, args: Args): Promise<OwnedRun | undefined> {
   const { runs, trans } = context.services;
   const dashboard = await askDashboard(context, dashboardArg(context, args));
   if (dashboard === undefined) {

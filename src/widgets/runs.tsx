@@ -54,7 +54,7 @@ export function runList(
             {live}
           </button>
         )}
-        {selected !== undefined && shown.length > 1 && (
+        {selected !== undefined && (
           <button
             title={trans.__('Show what differs between this run and another one')}
             onClick={() =>
@@ -76,10 +76,11 @@ export function runList(
                 aria-pressed={run.number === selected}
                 title={`${label}\n${text}\n${trans.__('Show this run in all open plots of its cluster')}\n${trans.__('With Ctrl: compare it with the one that is shown')}`}
                 onClick={({ ctrlKey, metaKey, shiftKey }) => {
-                  const isSecond = (ctrlKey || metaKey || shiftKey) && selected !== run.number;
                   const args = { dashboard, run: run.number };
-                  if (isSecond && selected !== undefined) {
-                    runCommand(commands, CommandIDs.compareRuns, { ...args, other: selected });
+                  const [otherDashboard, other] = runs.shownBy(dashboard) ?? [];
+                  if ((ctrlKey || metaKey || shiftKey) && other && selected !== run.number) {
+                    const second = { other, otherDashboard: otherDashboard ?? dashboard };
+                    runCommand(commands, CommandIDs.compareRuns, { ...args, ...second });
                   } else {
                     runCommand(commands, CommandIDs.showRun, args);
                   }

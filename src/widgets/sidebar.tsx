@@ -147,13 +147,14 @@ export class Sidebar extends SidePanel {
     this.update();
   }
 
-  /** The last runs of a dashboard; under the pointer no new ones, which would move the rows. */
+  /** The last runs of a dashboard; under the pointer none beside the first, which move the rows. */
   runsOf(id: string): readonly IRun[] {
     const all = this.host.services.runs.of(id);
-    if (!this.node.matches(':hover')) {
-      this._newestRuns.set(id, all[0]?.number ?? 0);
-    }
-    return all.filter(one => one.number <= (this._newestRuns.get(id) ?? 0));
+    const newest = all[0]?.number ?? 0;
+    const shown = this._newestRuns.get(id) ?? 0;
+    const kept = shown > 0 && this.node.matches(':hover') ? shown : newest;
+    this._newestRuns.set(id, kept);
+    return all.filter(one => one.number <= kept);
   }
 
   private _sorted(): readonly IKnownDashboard[] {

@@ -7,7 +7,10 @@ import { expect, test } from '../harness/test';
 const RECORD = `import dask_diag_lab
 with dask_diag_lab.run("etl") as run:
     client.gather(client.map(lambda x: x + 1, range(20)))
-run.save("etl.daskrun")`;
+run.save("etl.daskrun")
+with dask_diag_lab.run("twice") as run:
+    client.gather(client.map(lambda x: x + 1, range(40)))
+run.save("twice.daskrun")`;
 
 test('a double click opens the plots of a recording, and says what is wrong with another file', async ({
   lab,
@@ -17,7 +20,7 @@ test('a double click opens the plots of a recording, and says what is wrong with
   const notebook = await lab.open(server.writeNotebook('record.ipynb', [CLUSTER, RECORD]));
   await notebook.run(0);
   await notebook.run(1);
-  await expect.poll(() => fs.existsSync(server.path('etl.daskrun'))).toBe(true);
+  await expect.poll(() => fs.existsSync(server.path('twice.daskrun'))).toBe(true);
   await server.endKernels();
   fs.writeFileSync(server.path('text.daskrun'), 'no recording');
 
@@ -46,7 +49,21 @@ test('a double click opens the plots of a recording, and says what is wrong with
   await file('etl.daskrun').dblclick();
   await expect(stream).toContainText('Recording until 20'); // the panes of before
   await expect(lab.panes()).toHaveCount(4);
+
+  // A run of it is compared with one of another recording.
+  await file('twice.daskrun').dblclick();
+  await expect(lab.panes()).toHaveCount(8);
   await lab.sidebar();
+  const second = lab.page.locator('#dask-diag-lab-sidebar section', { hasText: 'twice.daskrun' });
+  const run = (section: typeof entry, name: string) =>
+    section.locator('.jp-DaskDiag-runs').getByRole('button', { name });
+  await entry.locator('.jp-DaskDiag-fold').click(); // folded as another one was opened
+  await run(entry, 'etl').click();
+  await run(second, 'twice').click({ modifiers: ['Control'] });
+  const compared = lab.panes('compare');
+  await expect(compared).toContainText('etl · etl.daskrun');
+  await expect(compared).toContainText('twice');
+  await expect(lab.panes('task-stream')).toHaveCount(4);
   await entry.getByRole('button', { name: 'Close the recording' }).click();
   await expect(entry).toHaveCount(0);
 });

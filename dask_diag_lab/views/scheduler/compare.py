@@ -10,17 +10,23 @@ import numpy as np
 
 from dask_diag_lab.analysis.budget import CATEGORIES
 from dask_diag_lab.analysis.case import Case, case_of
-from dask_diag_lab.analysis.comparison import PrefixDifference, prefix_differences
+from dask_diag_lab.analysis.comparison import (
+    PrefixDifference,
+    Setting,
+    different_settings,
+    prefix_differences,
+    settings_of,
+)
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import RunRecord
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import REST, Column, Rows
-from dask_diag_lab.views.known_runs import version_of
+from dask_diag_lab.views.known_runs import run_label, version_of
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.scheduler.runs import run_label
 from dask_diag_lab.views.view import ArgumentError, Control, LegendItem
 
 BY: Final = (("time", "time"), ("tasks", "tasks"))
@@ -28,27 +34,43 @@ MAX_NAME: Final = 30
 
 
 class Side(NamedTuple):
-    """What is known of one of two runs."""
+    """One of two runs, as it is read: in a job."""
 
-    wall_s: float
-    parts: Mapping[str, float]  # seconds of the run, by category
-    n_workers: int
-    n_threads: int
+    label: str
+    case: Case
+    versions: Mapping[str, str | None]
 
     @classmethod
-    def of(cls, case: Case) -> Side:
-        """Return that of a run."""
-        threads = case.facts.workers["threads"]
-        parts = {name: case.wall(name) for name in case.budget.seconds}
-        return cls(case.wall_s, parts, len(threads), int(threads.sum()))
+    def read(cls, live: LiveSession, record: RunRecord, of: str = "") -> Callable[[], Side]:
+        """Return what reads a run; ``of`` names another cluster than that of the plot."""
+        window, now = Window(record.start, record.stop), max(live.time, record.last)
+        read = case_of(live.history, window, now, record.number)
+        label = " · ".join(filter(None, (run_label(live.history, record, MAX_NAME), of)))
+        return lambda: cls(label, read(), live.versions)
 
 
 class Compared(NamedTuple):
-    """Both runs, and the prefixes of both, largest difference first."""
+    """What is shown of two runs, the earlier one first."""
 
-    before: Side
-    after: Side
-    prefixes: list[PrefixDifference]
+    labels: tuple[str, str]
+    wall_s: tuple[float, float]
+    parts: tuple[Mapping[str, float], Mapping[str, float]]  # seconds of the run, by category
+    settings: list[Setting]  # that differ
+    prefixes: list[PrefixDifference]  # of both, largest difference first
+
+    @classmethod
+    def of(cls, before: Side, after: Side) -> Compared:
+        """Return what is shown of both."""
+        a, b = before.case, after.case
+        parts = [{name: its.wall(name) for name in its.budget.seconds} for its in (a, b)]
+        made_with = [settings_of(its.case, its.versions) for its in (before, after)]
+        return cls(
+            (before.label, after.label),
+            (a.wall_s, b.wall_s),
+            (parts[0], parts[1]),
+            different_settings(*made_with),
+            prefix_differences(a, b),
+        )
 
 
 @register_plot
@@ -61,6 +83,7 @@ class Compare(BarPlot):
     accepts: ClassVar[Mapping[str, str]] = {
         "before": "Number of a run, as in runs.json; by default the last but one.",
         "after": "Number of the run that it is compared with; by default the last one.",
+        "before_of": "Id of the dashboard that the earlier run is of; by default this one.",
         "by": "What the bars are of: time, by what the threads did, or tasks, by their prefix.",
     }
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"by": [name for name, _ in BY]}
@@ -89,7 +112,13 @@ class Compare(BarPlot):
         """Make what it keeps; see `View.set_up`."""
         super().set_up()
         self._by = self.arguments.get("by", BY[0][0])
-        self._latest: Latest[Compared] = Latest(self.live.jobs, rest=REST)
+        self._problem = ""
+        self._latest: Latest[Compared | str] = Latest(self.live.jobs, rest=REST)
+
+    @property
+    def _other(self) -> str:
+        """Id of the dashboard of the earlier run; '' where it is this one."""
+        return self.arguments.get("before_of", "")
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Compare two others; see `View.show`."""
@@ -98,7 +127,7 @@ class Compare(BarPlot):
 
     def state(self) -> object:
         """Return what is shown, and whether it is worked out anew; see `View.state`."""
-        versions = [version_of(self.live, one) for one in self.pair or ()]
+        versions = [version_of(self.live, one) for one in self._own or ()]
         return super().state(), self._by, self._latest.version, versions
 
     @property
@@ -107,48 +136,49 @@ class Compare(BarPlot):
         return super().is_behind or self._latest.is_late
 
     @property
-    def pair(self) -> tuple[RunRecord, RunRecord] | None:
-        """The two runs; None while there is only one.
+    def _own(self) -> list[RunRecord] | None:
+        """Those of the two runs that are of this cluster; None where one is missing.
 
         Raises
         ------
         ArgumentError
             One that was asked for is not kept.
         """
-        there = list(self.history.runs)
-        last = [one for one in there if one.is_over][-2:]
-        pair = [*[None] * (2 - len(last)), *last]
-        for at, name in enumerate(("before", "after")):
+        names = ("after",) if self._other else ("before", "after")
+        last = [one for one in self.history.runs if one.is_over][-len(names) :]
+        found = [*[None] * (len(names) - len(last)), *last]
+        for at, name in enumerate(names):
             if number := self.number_argument(name):
-                pair[at] = self.history.runs.of_number(number)
-                if pair[at] is None:
+                found[at] = self.history.runs.of_number(number)
+                if found[at] is None:
                     raise ArgumentError(f"There is no run {number}, or it is kept no more.")
-        before, after = pair
-        return None if before is None or after is None else (before, after)
+        there = [one for one in found if one is not None]
+        return there if len(there) == len(names) else None
 
     @property
     def compared(self) -> Compared | None:
         """The newest; None before the first."""
-        history, pair = self.history, self.pair
-        if pair is None:
+        live, own, other = self.live, self._own, self._other
+        if own is None:
             return None
+        number = self.number_argument("before") if other else 0
 
-        def begin() -> Callable[[], Compared]:
-            now = self.live.time
-            reads = [
-                case_of(history, Window(one.start, one.stop), max(now, one.last), one.number)
-                for one in pair
-            ]
+        def begin() -> Callable[[], Compared | str]:
+            reads = [Side.read(live, one) for one in own]
 
-            def make() -> Compared:
-                before, after = (read() for read in reads)
-                prefixes = prefix_differences(before, after)
-                return Compared(Side.of(before), Side.of(after), prefixes)
+            def make() -> Compared | str:
+                try:
+                    before = [read_other(live, other, number)] if other else []
+                except ArgumentError as error:
+                    return str(error)
+                return Compared.of(*before, *(read() for read in reads))
 
             return make
 
-        numbers = [one.number for one in pair]
-        return self._latest.begun(numbers, [version_of(self.live, one) for one in pair], begin)
+        numbers = [other, number, *(one.number for one in own)]
+        its = self._latest.begun(numbers, [version_of(live, one) for one in own], begin)
+        self._problem = its if isinstance(its, str) else ""
+        return None if isinstance(its, str) else its
 
     def rows(self) -> Rows:
         """Return a row for the whole and one for each category, or one for each prefix."""
@@ -156,14 +186,14 @@ class Compare(BarPlot):
         if its is None:
             return self._columns([], [], [])
         if self._by == "time":
-            a, b = its.before, its.after
-            there = [name for name in CATEGORIES if name in a.parts or name in b.parts]
-            steps = {name: b.parts.get(name, 0.0) - a.parts.get(name, 0.0) for name in there}
+            a, b = its.parts
+            there = [name for name in CATEGORIES if name in a or name in b]
+            steps = {name: b.get(name, 0.0) - a.get(name, 0.0) for name in there}
             there.sort(key=lambda name: -abs(steps[name]))
             return self._columns(
                 ["Whole run", *(CATEGORIES[name].label for name in there)],
-                [a.wall_s, *(a.parts.get(name, 0.0) for name in there)],
-                [b.wall_s, *(b.parts.get(name, 0.0) for name in there)],
+                [its.wall_s[0], *(a.get(name, 0.0) for name in there)],
+                [its.wall_s[1], *(b.get(name, 0.0) for name in there)],
             )
         found = its.prefixes
         return self._columns(
@@ -210,17 +240,15 @@ class Compare(BarPlot):
         """Return by how much they differ, and what they were made with where that differs."""
         its = self.compared
         assert its is not None  # it has rows
-        a, b = its.before, its.after
-        took = f"{fmt.duration(a.wall_s)} → {fmt.duration(b.wall_s)}"
+        a, b = its.wall_s
+        took = f"{fmt.duration(a)} → {fmt.duration(b)}: {fmt.signed(b - a)}"
         made_with = [
-            f"{old} → {new} {what}"
-            for what, old, new in (
-                ("workers", a.n_workers, b.n_workers),
-                ("threads", a.n_threads, b.n_threads),
-            )
-            if old != new
+            f"{one.before} → {one.after} {one.name}"
+            if one.name in ("workers", "threads")
+            else f"{one.name} {one.before} → {one.after}"
+            for one in its.settings
         ]
-        return " · ".join([f"{took}: {fmt.signed(b.wall_s - a.wall_s)}", *made_with])
+        return " · ".join([took, *made_with])
 
     def note(self) -> str:
         """Return what the bars are; see `DataPlot.note`."""
@@ -230,15 +258,15 @@ class Compare(BarPlot):
 
     def why_empty(self) -> str:
         """Return that it takes two runs; see `DataPlot.why_empty`."""
-        if self.pair is None:
+        if self._own is None:
             return "Two runs are needed: compute something twice, and what differs is here."
-        return "The two runs are being compared."
+        return self._problem or "The two runs are being compared."
 
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
         """Return which run has which colour; see `BarPlot.legend`."""
-        labels = [run_label(self.history, one, MAX_NAME) for one in self.pair or ()]
-        items = super().legend(rows)
-        return [replace(item, label=label) for item, label in zip(items, labels, strict=True)]
+        items, its = super().legend(rows), self.compared
+        assert its is not None  # it has rows
+        return [replace(item, label=label) for item, label in zip(items, its.labels, strict=True)]
 
     def own_controls(self) -> Sequence[Control]:
         """Return what chooses what the bars are of."""
@@ -251,12 +279,33 @@ class Compare(BarPlot):
 
     def open_row(self, key: str) -> None:
         """Open what the later run's time went to; of a prefix where its code took longer."""
-        if self.pair is None:
+        own, its = self._own, self.compared
+        if own is None or its is None:
             return
-        before, after = (str(one.number) for one in self.pair)
+        after = str(own[-1].number)
         if self._by == "time":
             self.open("budget", run=after)
-        elif its := self.compared:
-            names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
-            if key in names:  # it may have been drawn by time
-                self.open("profile", run=after, before=before, prefix=names[key])
+            return
+        names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
+        before = {} if self._other else {"before": str(own[0].number)}
+        if key in names:  # it may have been drawn by time
+            self.open("profile", run=after, prefix=names[key], **before)
+
+
+def read_other(live: LiveSession, dashboard_id: str, number: int) -> Side:
+    """Return a run of another dashboard, by default its last one; blocks.
+
+    Raises
+    ------
+    ArgumentError
+        It cannot be reached, or does not know that run.
+    """
+    try:
+        name, other = live.read_other(dashboard_id, number)
+    except ValueError as error:
+        raise ArgumentError(str(error)) from error
+    runs = other.history.runs
+    record = runs.of_number(number) if number else next(reversed(list(runs)), None)
+    if record is None:
+        raise ArgumentError(f"There is no run {number or ''} in {name}, or it is kept no more.")
+    return Side.read(other, record, name)()

@@ -13,9 +13,9 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.registry import get_plot, register_plot
 from dask_diag_lab.views.scheduler.budget import REST, work_of
-from dask_diag_lab.views.scheduler.runs import run_label
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import arguments_of
 

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from dask_diag_lab.analysis.budget import CATEGORIES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.known_runs import known_run
-from dask_diag_lab.views.names import shown_name
+from dask_diag_lab.views.known_runs import known_run, run_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.scheduler.budget import STYLES
-
-if TYPE_CHECKING:
-    from dask_diag_lab.store import History
-    from dask_diag_lab.store.runs import RunRecord
-
-
-def run_label(history: History, record: RunRecord, width: int | None = None) -> str:
-    """Return what a run is called beside others: by its cell, as in the sidebar."""
-    name, count = record.name(history.strings), record.code.count
-    return shown_name(f"[{count}] {name}" if count else name, width)
 
 
 @register_plot

@@ -19,7 +19,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
-from dask_diag_lab.views.known_runs import known_run
+from dask_diag_lab.views.known_runs import known_run, run_label
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
@@ -49,6 +49,9 @@ RUNNING_S: Final = 1.0
 MANY: Final = 30
 REACH: Final = 1 / 300
 """Of the window's width: a block this close to the pointer counts as hit."""
+NEAR_S: Final = 0.01
+"""A period that begins so close to a run is of that."""
+MAX_RUN: Final = 30
 
 
 @register_plot
@@ -323,8 +326,16 @@ class TaskStream(View):
         share = self._share_of_time(frame, Window(begin, until))
         moment = self.live.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
-        parts = text.headline(share, n_asked, n_all), self._first_finding
+        parts = self._run_name, text.headline(share, n_asked, n_all), self._first_finding
         return " · ".join(filter(None, parts))
+
+    @property
+    def _run_name(self) -> str:
+        """That of the run with which the period begins, where no pill says it: of Compare Runs."""
+        if self.run or self.period == ALL:
+            return ""
+        begun = [one for one in self.history.runs if abs(one.start - self.period.start) < NEAR_S]
+        return run_label(self.history, begun[-1], MAX_RUN) if begun else ""
 
     @property
     def _first_finding(self) -> str:

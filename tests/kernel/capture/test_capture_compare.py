@@ -58,6 +58,30 @@ def test_two_runs_and_their_recordings_are_compared(client: Client, tmp_path: Pa
     assert dask_diag_lab.compare(short, short).budget == {}
 
 
+def test_the_plot_compares_runs_of_two_recordings(client: Client, tmp_path: Path) -> None:
+    with dask_diag_lab.run("short") as short:
+        wait(client.map(nap, [0.1] * 4, pure=False))
+    short.save(tmp_path / "before.daskrun")
+    with dask_diag_lab.run("long") as long:
+        wait(client.map(rest, [0.2] * 4, pure=False))
+    long.save(tmp_path / "after.daskrun")
+    with (
+        dask_diag_lab.load(tmp_path / "before.daskrun") as before,
+        dask_diag_lab.load(tmp_path / "after.daskrun") as after,
+    ):
+        pair = {"before": str(short.number), "before_of": before.id, "after": str(long.number)}
+        columns = after.table("compare", **pair, by="tasks").columns
+        assert dict(zip(columns["name"], columns["tasks_after"], strict=True)) == {
+            "nap": 0,
+            "rest": 4,
+        }
+        assert columns["before"][columns["name"].index("nap")] == pytest.approx(0.4, abs=0.2)
+    with dask_diag_lab.load(tmp_path / "after.daskrun") as alone:
+        for gone in (before.id, "../kernel-1"):
+            note = alone.table("compare", **{**pair, "before_of": gone}).note
+            assert "not open on this machine" in note
+
+
 def test_what_was_made_otherwise_comes_first(client: Client) -> None:
     with dask_diag_lab.run("one") as one:
         wait(client.map(nap, [0.1] * 2, pure=False))
