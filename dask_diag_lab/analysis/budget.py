@@ -99,7 +99,7 @@ class Facts(NamedTuple):
     window : Window
         With finite ends.
     workers : dict of str to ndarray
-        ``threads``, ``joined`` and ``left`` of each worker.
+        ``name`` (string id of its address), ``threads``, ``joined`` and ``left`` of each worker.
     actions : dict of str to ndarray
         ``worker`` (row of ``workers``), ``kind``, ``outcome``, ``prefix``, ``task``, ``nbytes``,
         ``start``, ``stop``, and of compute actions ``ready``, ``assigned`` and ``reported`` (NaN:
@@ -138,24 +138,60 @@ class Budget:
         By category, those of `CATEGORIES` that are not 0; together ``offered_s``.
     by_prefix : dict of str to (dict of int to float)
         Of the categories that belong to tasks: the seconds of each prefix, by its string id.
+    by_worker : dict of str to (dict of int to float)
+        The seconds of each worker, by the string id of its address; together those of the category.
+        Of what only all workers together tell, from ``scheduler`` on, each has the share that it
+        had of the time that was left.
     """
 
     window: Window
     offered_s: float
     seconds: dict[str, float]
     by_prefix: dict[str, dict[int, float]]
+    by_worker: dict[str, dict[int, float]]
 
 
 def budget_of(facts: Facts) -> Budget:
     """Return what became of the thread time of a window."""
     doing = _doing(facts.actions)
-    seconds = {each.category: _sum(each.used, each.lasts_s) for each in _uses(facts, doing)}
-    offered_s = seconds.pop("")
+    of_each: dict[str, Floats] = {}
+    of_all: dict[str, float] = {}
+    for each in _uses(facts, doing):
+        if each.worker is None:
+            of_all[each.category] = _sum(each.used, each.lasts_s)
+        else:
+            ends = np.searchsorted(each.worker, np.arange(len(facts.workers["threads"]) + 1))
+            its = [_sum(each.used[a:b], each.lasts_s[a:b]) for a, b in pairwise(ends.tolist())]
+            of_each[each.category] = np.array(its, dtype=np.float64)
+    offered = of_each.pop("")
+    left = np.maximum(offered - sum(of_each.values()), 0.0)
+    of_each |= {name: left * (s / (left.sum() or 1.0)) for name, s in of_all.items()}
+    seconds = {name: float(its.sum()) for name, its in of_each.items()} | of_all
     by_prefix = _by_prefix(facts, doing, seconds)
     seconds["waiting-in-tasks"] = sum(by_prefix["waiting-in-tasks"].values())
     seconds["computing"] -= seconds["waiting-in-tasks"]
+    of_each |= _waits_of_each(facts, doing, of_each["computing"], seconds["waiting-in-tasks"])
     known = {name: seconds[name] for name in CATEGORIES if seconds[name] > 0}
-    return Budget(facts.window, offered_s, known, by_prefix)
+    workers = facts.workers["name"].tolist()
+    by_worker = {
+        name: {one: s for one, s in zip(workers, of_each[name].tolist(), strict=True) if s > 0}
+        for name in known
+    }
+    return Budget(facts.window, float(offered.sum()), known, by_prefix, by_worker)
+
+
+def _waits_of_each(facts: Facts, doing: Counts, computing: Floats, waits_s: float) -> Columns:
+    """Return what of the computing of each worker was waiting, by the prefixes of its tasks."""
+    actions, window, shares = facts.actions, facts.window, facts.waiting_share
+    of_prefix = np.zeros(int(actions["prefix"].max(initial=0)) + 1)
+    of_prefix[[one for one in shares if one < len(of_prefix)]] = [
+        share for one, share in shares.items() if one < len(of_prefix)
+    ]
+    start, stop = (np.clip(actions[name], *window) for name in ("start", "stop"))
+    waited_s = (stop - start) * of_prefix[actions["prefix"]] * (doing == 0)
+    waits = np.bincount(actions["worker"], waited_s, len(computing))
+    waits = np.minimum(waits * (waits_s / (waits.sum() or 1.0)), computing)
+    return {"waiting-in-tasks": waits, "computing": computing - waits}
 
 
 class _Use(NamedTuple):

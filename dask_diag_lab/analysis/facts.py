@@ -62,6 +62,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
         rows = joined([read(), running])
         rows["is_other"] = is_other(rows["graph"])
         workers = {
+            "name": string,
             "threads": slots.threads[at],
             "joined": slots.joined[at],
             "left": np.where(np.isnan(slots.ended[at]), np.inf, slots.ended[at]),

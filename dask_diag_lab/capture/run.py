@@ -128,6 +128,8 @@ class Run(CaptureBlock):
         those of the plot *Where the Time Goes*; those of 0 s are left out.
     prefixes : dict of str to (dict of str to float)
         Of the categories that belong to tasks: the seconds of each prefix, most first.
+    workers : dict of str to (dict of str to float)
+        The seconds of each worker, by its address, most first.
     settings : dict of str to str
         What it was made with: workers, threads and versions.
 
@@ -150,6 +152,7 @@ class Run(CaptureBlock):
         self.n_tasks = self.n_failed = self.n_attempts = 0
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
+        self.workers: dict[str, dict[str, float]] = {}
         self.settings: dict[str, str] = {}
         self._versions: Mapping[str, str | None] = {}
         self._read: Callable[[], Case] | None = None
@@ -381,14 +384,17 @@ class Run(CaptureBlock):
         its = budget_of(found)
         self.start, self.stop = its.window
         self.offered_s, self.budget = its.offered_s, its.seconds
-        self.prefixes = {
-            category: {
-                strings[prefix]: seconds
-                for prefix, seconds in sorted(of.items(), key=lambda item: -item[1])
+        self.prefixes, self.workers = (
+            {
+                category: {
+                    strings[one]: seconds
+                    for one, seconds in sorted(of.items(), key=lambda item: -item[1])
+                }
+                for category, of in of_all.items()
+                if of
             }
-            for category, of in its.by_prefix.items()
-            if of
-        }
+            for of_all in (its.by_prefix, its.by_worker)
+        )
 
     def _has_told(self, stop_s: float) -> bool:
         """Return whether each worker has sent a heartbeat since a moment, or none can be heard."""

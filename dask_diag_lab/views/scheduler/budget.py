@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.names import shown_name
+from dask_diag_lab.views.names import shown_name, worker_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table, arguments_of
 
@@ -97,10 +97,16 @@ class WhereTheTimeGoes(BarPlot):
     needs = frozenset({"activities"})
     empty = "No task has run yet. As soon as one has, its time is here."
 
+    accepts: ClassVar[Mapping[str, str]] = {
+        "by": "What the table has the seconds of each category of: prefix, or worker.",
+    }
+    choices: ClassVar[Mapping[str, Sequence[str]]] = {"by": ["prefix", "worker"]}
+
     columns = (
         Column("category", "Category", shown=False),
         Column("seconds", "Thread time", "seconds", share_of="offered"),
         Column("most", "Most of it"),
+        Column("workers", "Workers"),
         Column("meaning", ""),
         Column("id", shown=False),
         Column("offered", "Offered by all threads", "seconds", shown=False, in_table=False),
@@ -157,6 +163,7 @@ class WhereTheTimeGoes(BarPlot):
             "id": ["", *seconds][:n],
             "seconds": np.array([offered_s, *seconds.values()][:n]),
             "most": ["", *(self._most(its, name) for name in seconds)][:n] if its else [],
+            "workers": ["", *(self._workers(its, name) for name in seconds)][:n] if its else [],
             "meaning": ["", *(CATEGORIES[name].meaning for name in seconds)][:n],
             "offered": np.full(n, offered_s),
             **parts,
@@ -188,17 +195,27 @@ class WhereTheTimeGoes(BarPlot):
             self.open("task-stream", **arguments_of(its.window), **shown)
 
     def table(self) -> Table:
-        """Return one row for each prefix in each category, and one for what belongs to none."""
-        its, strings = self.budget, self.history.strings
+        """Return a row for each prefix, or worker, in each category, and one for what has none."""
+        its, strings, by = self.budget, self.history.strings, self.arguments.get("by", "prefix")
         rows: list[tuple[str, str, float]] = []
         if its is not None:
+            of_all = its.by_worker if by == "worker" else its.by_prefix
             for category, seconds in its.seconds.items():
-                of = its.by_prefix.get(category, {})
-                rows += [(category, strings[prefix], its_s) for prefix, its_s in of.items()]
+                of = of_all.get(category, {})
+                rows += [(category, strings[one], its_s) for one, its_s in of.items()]
                 if (rest := seconds - sum(of.values())) > SMALLEST_S:
                     rows.append((category, "", rest))
-        names = enumerate(("category", "prefix", "seconds"))
+        names = enumerate(("category", by, "seconds"))
         return Table({name: [row[at] for row in rows] for at, name in names}, {"seconds": "s"})
+
+    def _workers(self, its: Budget, category: str) -> str:
+        """Return the workers that most of a category belongs to; '' where there is but one."""
+        of = sorted(its.by_worker.get(category, {}).items(), key=lambda item: -item[1])
+        names = [
+            f"{worker_label(self.history, self.history.strings[one])} {fmt.duration(seconds)}"
+            for one, seconds in of[:MOST_NAMED]
+        ]
+        return ", ".join(names) if len(of) > 1 else ""
 
     def _most(self, its: Budget, category: str) -> str:
         """Return the prefixes that most of a category belongs to."""

@@ -139,3 +139,5 @@ def test_all_categories_together_are_what_was_offered(
     assert sum(its.seconds.values()) == pytest.approx(its.offered_s)
     for name, prefixes in its.by_prefix.items():
         assert sum(prefixes.values()) <= its.seconds.get(name, 0.0) + 1e-6
+    for name, workers in its.by_worker.items():
+        assert sum(workers.values()) == pytest.approx(its.seconds[name])

@@ -65,6 +65,30 @@ def test_a_period_is_shown_with_all_of_its_time() -> None:
     assert shown.view.table().columns["prefix"] == ["before", "", ""]
 
 
+def test_a_category_names_the_workers_that_make_it_up() -> None:
+    live, maker = LiveSession(), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row(f"tcp://w{i}:1", nthreads=1) for i in range(2)]))
+    maker.action(
+        0, 8, worker="tcp://w0:1", prefix="work", ready=0.0, assigned=0.0, report_delay=0.0
+    )
+    maker.action(
+        0, 2, worker="tcp://w1:1", prefix="work", ready=0.0, assigned=0.0, report_delay=0.0
+    )
+    maker.time = T0 + 8
+    live.apply(maker.batch())
+    period = {"start": str(T0), "stop": str(T0 + 8)}
+    shown = Drawn(WhereTheTimeGoes(live, arguments={**period, "by": "worker"}))
+    named = dict(zip(shown.data["category"], shown.data["workers"], strict=True))
+    assert (named["Computing"], named["Dependencies"]) == ("w0:1 8.00 s, w1:1 2.00 s", "")
+    columns = shown.view.table().columns
+    rows = zip(columns["category"], columns["worker"], columns["seconds"], strict=True)
+    assert sorted(rows) == [
+        ("computing", "tcp://w0:1", pytest.approx(8)),
+        ("computing", "tcp://w1:1", pytest.approx(2)),
+        ("dependencies", "tcp://w1:1", pytest.approx(6)),
+    ]
+
+
 def test_a_click_on_a_category_shows_its_moments_in_the_task_stream() -> None:
     shown = Drawn(WhereTheTimeGoes(at_work()))
     shown.view.chart.update(clicked=["failed"])
