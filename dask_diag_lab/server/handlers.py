@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,6 +50,7 @@ MAX_VERSION: Final = 2**31
 BUDGETS_S: Final = 10.0
 """So long the list of runs waits for their budgets; it has those that are known by then."""
 PART_BYTES: Final = 1 << 20
+MAX_FILE_NAME: Final = 60
 """Of a recording, sent at once."""
 PAUSE_S: Final = 0.02
 """Between two looks at what a request waits for."""
@@ -324,11 +326,17 @@ class RecordingHandler(SiteHandler):
             raise HTTPError(404, "Nothing is recorded here.")
         run = self.get_query_argument("run", "")
         write = await self.site.snapshot({"run": run} if run.isdecimal() else {})
+        history = self.site.live.history
+        record = history.runs.of_number(int(run)) if run.isdecimal() else None
+        # Without a run whoever saves it gives the name.
+        name = "" if record is None else record.name(history.strings)
+        plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[:MAX_FILE_NAME]
+        named = f'; filename="{plain}.daskrun"' if plain else ""
         with TemporaryDirectory(prefix="dask-diag-lab-") as folder:
             path = Path(folder) / "recording.daskrun"
             await asyncio.to_thread(write, path)
             self.set_header("Content-Type", "application/octet-stream")
-            self.set_header("Content-Disposition", f'attachment; filename="{path.name}"')
+            self.set_header("Content-Disposition", f"attachment{named}")
             with path.open("rb") as file:
                 while part := await asyncio.to_thread(file.read, PART_BYTES):
                     self.write(part)

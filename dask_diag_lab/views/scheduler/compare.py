@@ -31,6 +31,7 @@ from dask_diag_lab.views.view import ArgumentError, Control, LegendItem
 
 BY: Final = (("time", "time"), ("tasks", "tasks"))
 MAX_NAME: Final = 30
+WHOLE: Final = "Whole run"
 
 
 class Side(NamedTuple):
@@ -191,7 +192,7 @@ class Compare(BarPlot):
             steps = {name: b.get(name, 0.0) - a.get(name, 0.0) for name in there}
             there.sort(key=lambda name: -abs(steps[name]))
             return self._columns(
-                ["Whole run", *(CATEGORIES[name].label for name in there)],
+                [WHOLE, *(CATEGORIES[name].label for name in there)],
                 [its.wall_s[0], *(a.get(name, 0.0) for name in there)],
                 [its.wall_s[1], *(b.get(name, 0.0) for name in there)],
             )
@@ -278,17 +279,18 @@ class Compare(BarPlot):
             self._by = value
 
     def open_row(self, key: str) -> None:
-        """Open what the later run's time went to; of a prefix where its code took longer."""
+        """Open what the later run's time went to; of all or of a prefix where code took longer."""
         own, its = self._own, self.compared
         if own is None or its is None:
             return
         after = str(own[-1].number)
-        if self._by == "time":
-            self.open("budget", run=after)
-            return
-        names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
         before = {} if self._other else {"before": str(own[0].number)}
-        if key in names:  # it may have been drawn by time
+        names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
+        if self._by == "time" and key == WHOLE:
+            self.open("profile", run=after, **before)
+        elif self._by == "time":
+            self.open("budget", run=after)
+        elif key in names:  # it may have been drawn by time
             self.open("profile", run=after, prefix=names[key], **before)
 
 

@@ -80,9 +80,12 @@ def test_a_run_is_saved_and_opened_without_its_cluster(
         recording.export("budget", tmp_path / "budget.csv")
         recording.save(tmp_path / "copy.daskrun")
         url, token = address_of(recording)
-        wanted = Request(f"{url}/recording.daskrun", headers={"Authorization": f"token {token}"})
-        with urlopen(wanted, timeout=LIMIT_S) as reply:
+        place = f"{url}/recording.daskrun?run={run.number}"
+        with urlopen(
+            Request(place, headers={"Authorization": f"token {token}"}), timeout=LIMIT_S
+        ) as reply:
             assert reply.read(4) == b"PK\3\4"
+            assert reply.headers.get_filename() == f"{run.name}.daskrun"
         health = answer_of(recording, "/health")
         assert (health["state"], "since" in health) == ("closed", False)
         assert health["reason"].startswith("Recording until 20")

@@ -79,6 +79,14 @@ def test_a_click_on_a_prefix_compares_where_its_code_took_long() -> None:
     assert shown.view.opening == Opening("profile", where)
 
 
+def test_a_click_on_the_whole_run_compares_all_code_and_one_on_a_category_shows_it() -> None:
+    shown = Drawn(Compare(two_runs()))
+    shown.view.open_row("Whole run")
+    assert shown.view.opening == Opening("profile", {"run": "2", "before": "1"})
+    shown.view.open_row("Client")
+    assert shown.view.opening == Opening("budget", {"run": "2"})
+
+
 def test_a_run_can_be_compared_with_another_one() -> None:
     shown = Drawn(Compare(two_runs()))
     shown.view.show({"before": "2", "after": "2"})
