@@ -114,6 +114,16 @@ def compare(
         A file cannot be read.
     RuntimeError
         The block of a run has not ended.
+    TypeError
+        It is neither.
     """
-    runs = (one if isinstance(one, Run) else Run.of_file(Path(one)) for one in (before, after))
-    return Comparison(*runs)
+    return Comparison(*map(_run_of, (before, after)))
+
+
+def _run_of(given: object) -> Run:
+    if isinstance(given, Run):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        what = f"{given!r} is neither a run nor the path of a recording"
+        raise TypeError(f"{what}: give one of `dask_diag_lab.runs()`, or such as “etl.daskrun”.")
+    return Run.of_file(Path(given))

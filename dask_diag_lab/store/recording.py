@@ -82,6 +82,8 @@ def snapshot(
                     packed: Any = {name: _packed(one) for name, one in arrays.items()}
                     np.savez(tables, **packed)
             part.replace(path)
+        except OSError as error:
+            raise OSError(error.errno, f"{path} cannot be written: {error.strerror}") from error
         finally:
             part.unlink(missing_ok=True)
 

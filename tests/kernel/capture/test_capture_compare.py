@@ -97,6 +97,8 @@ def test_a_run_that_goes_on_and_what_is_no_recording_are_refused(tmp_path: Path)
     (tmp_path / "x.daskrun").write_text("no")
     with pytest.raises(ValueError, match=r"x\.daskrun"):
         dask_diag_lab.compare(tmp_path / "x.daskrun", tmp_path / "x.daskrun")
+    with pytest.raises(TypeError, match="neither a run nor"):
+        dask_diag_lab.compare(1, 2)  # type: ignore[arg-type]
     never = dask_diag_lab.run("never")
     with pytest.raises(RuntimeError, match="not over yet"):
         dask_diag_lab.compare(never, never)

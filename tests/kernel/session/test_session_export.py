@@ -26,12 +26,15 @@ def test_a_plot_is_columns_and_files(tmp_path: Path) -> None:
     with attached() as (client, diagnostics):
         client.gather(client.map(inc, range(7)))
         table = diagnostics.table("task-stream", count="5")
-        assert (table.columns["prefix"], table.units["start"]) == (["inc"] * 5, "s since the epoch")
+        # On a busy machine some were unpacked so slowly that it is a row as well.
+        rows = zip(table.columns["prefix"], table.columns["kind"], strict=True)
+        assert [prefix for prefix, kind in rows if kind == "compute"] == ["inc"] * 5
+        assert table.units["start"] == "s since the epoch"
         assert "5 of 7 tasks" in table.note
         diagnostics.export("task-stream", tmp_path / "run.1.trace.json.gz")
         with gzip.open(tmp_path / "run.1.trace.json.gz", "rt", encoding="utf-8") as file:
             events = json.load(file)["traceEvents"]
-        assert [event["name"] for event in events if event["ph"] == "X"] == ["inc"] * 7
+        assert [e["name"] for e in events if e["ph"] == "X"].count("inc") == 7
         diagnostics.export("progress", f"file://{tmp_path}/run.trace.csv")
         assert (tmp_path / "run.trace.csv").read_text().startswith("prefix,")
 
