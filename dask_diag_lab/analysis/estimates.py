@@ -58,8 +58,14 @@ class CriticalPath:
     wall_s: float
 
     def __str__(self) -> str:
+        if not self.steps:
+            return "No critical path: no task has ended well."
         helps = "will not help" if self.chain_s > 0.8 * self.wall_s else "may help"
-        of = f"Critical path {self.chain_s:.3g} of {self.wall_s:.3g} s"
+        # Clocks differ a little: no path is longer than what it is a part of.
+        chain, whole = (
+            f"{s:#.3g}".rstrip(".") for s in (min(self.chain_s, self.wall_s), self.wall_s)
+        )
+        of = f"Critical path {chain} of {whole} s"
         names = list(dict.fromkeys(step.prefix for step in self.steps))
         return f"{of}: more workers {helps}. {' → '.join(names)}"
 
@@ -83,6 +89,8 @@ class Estimate:
     error: float
 
     def __str__(self) -> str:
+        if np.isnan(self.error):
+            return "No estimate: no task has ended well."
         error = f"{100 * self.error:.0f} % off for what was measured"
         if np.isnan(self.seconds):
             return f"No estimate: the simulation is {error}."

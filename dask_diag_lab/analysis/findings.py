@@ -526,6 +526,8 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
     if case.share("unknown") > MOST_UNKNOWN:
         share = write("percent", 100 * case.share("unknown"))
         return f"{share} of the thread time was not recorded: nothing can be said"
+    if not case.wall("computing", "waiting-in-tasks"):
+        return "Nothing to report: no task has ended well"
     best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
     share = write("percent", 100 * case.share("computing"))
     is_well = best_s <= max(case.wall_s / 2, LEAST_S)

@@ -17,7 +17,8 @@ COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_LIMIT: Final = re.compile(r"([a-z-]+) *([<>]=?) *(\d+(?:\.\d+)?) *(%|s)")
+_LIMIT: Final = re.compile(r"([a-z -]+?) *([<>]=?) *(\d+(?:\.\d+)?) *(%|s)")
+_NAMES: Final = {its.label.lower(): name for name, its in CATEGORIES.items()}
 _FINDINGS: Final = re.compile(r"no findings(?: above (\d+(?:\.\d+)?) *(%|s))?")
 
 
@@ -39,21 +40,23 @@ def failure_of(
     ValueError
         It cannot be understood; the message has what can be.
     """
-    if found := _FINDINGS.fullmatch(check.strip()):
+    asked = check.strip().lower()
+    if found := _FINDINGS.fullmatch(asked):
         least = _in_seconds(found[1] or "0", found[2] or "s", duration_s)
         over = [one for one in findings if not one.saved_s <= least]  # of NaN nothing is known
         return "; ".join(f"{one.text} ({fmt.write('seconds', one.saved_s)})" for one in over)
-    parts = _LIMIT.fullmatch(check.strip())
+    parts = _LIMIT.fullmatch(asked)
     idle_s = offered_s - sum(budget.get(name, 0.0) for name in BUSY)
     seconds = dict.fromkeys(CATEGORIES, 0.0) | dict(budget)
     seconds |= {"idle": idle_s, "duration": duration_s}
-    if parts is None or parts[1] not in seconds or (parts[1] == "duration" and parts[4] == "%"):
+    name = "" if parts is None else _NAMES.get(parts[1], parts[1])
+    if parts is None or name not in seconds or (name == "duration" and parts[4] == "%"):
         raise ValueError(
             f"“{check[:60]}” is no check: write “no findings”, “no findings above 10%”, or what is"
             f" to be below or above a share or seconds, such as “idle<30%” or “duration<60s”, of"
             f" {', '.join(seconds)}."
         )
-    name, comparison, limit, unit = parts.groups()
+    comparison, limit, unit = parts.groups()[1:]
     allowed_s = _in_seconds(limit, unit, offered_s)
     if COMPARISONS[comparison](seconds[name], allowed_s):
         return ""

@@ -188,6 +188,11 @@ class Run(CaptureBlock):
         found = [f"{self._saving(one):>7}  {one.text}: {one.advice}" for one in self.findings]
         return "\n".join([self._headline, *rows, "", *(found or [self.verdict])])
 
+    @property
+    def duration(self) -> float:
+        """Seconds that it took; while it runs, so far."""
+        return self.stop - self.start
+
     def __repr__(self) -> str:
         return f"<Run {self.number}: {self.name}>"
 

@@ -283,7 +283,9 @@ class StockDashboard(Dashboard):
         workers = counts["workers"]
         self._idle_since_s = min(self._idle_since_s, now_s) if is_idle else inf
         size = workers, counts["cores"]
-        is_safe = workers == 0 or now_s - self._idle_since_s >= max(IDLE_S, workers * IDLE_S_EACH)
+        # One that has no workers yet has some in the next moment, where a cell makes it.
+        is_empty = workers == 0 and not is_in_kernel
+        is_safe = is_empty or now_s - self._idle_since_s >= max(IDLE_S, workers * IDLE_S_EACH)
         if is_safe and size != self._identified:
             identity = check(await self._get(IDENTITY), StockIdentity)
             self._memory_limit, self._identified = identity.get("total_memory"), size

@@ -39,6 +39,7 @@ from dask_diag_lab.server.scripts import address_of, scripts_for
 from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.format import READER_ZONE
+from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.view import PERIOD, RUN, text_of
 
@@ -96,7 +97,7 @@ def window_of(selection: Mapping[str, str], history: History) -> tuple[Window, s
     record = history.runs.of_number(int(number))
     if record is None:
         return ALL, f"Run {number}, which is kept no more"
-    return Window(record.start, record.stop), record.name(history.strings)
+    return Window(record.start, record.stop), run_label(history, record)
 
 
 class Awaited:

@@ -16,6 +16,7 @@ from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.server.handlers import SiteHandler, in_words
+from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
@@ -48,6 +49,7 @@ class Stream:
         self._pages: dict[str, Page] = {}
         self._runs: RunsPage | None = None
         self._selection: Mapping[str, str] = site.live.selection
+        self._has_chosen = False  # else it is that of a recording, for plots that have no other
         self._messages: list[str] = []
         self._buffers: list[bytes] = []
         self._sending: asyncio.Task[None] | None = None
@@ -119,6 +121,7 @@ class Stream:
                 self._selection = {"start": f"{start:.6f}", "stop": f"{stop:.6f}"}
             case _:
                 self._selection = {}
+        self._has_chosen = True
         for page in self._pages.values():
             page.select(self._selection)
         self._site.tick()
@@ -148,8 +151,10 @@ class Stream:
 
             look = read_look(asked.get("look"))
             arguments = plot.check_arguments(read_arguments(asked.get("arguments")))
+            has_own = not arguments.keys().isdisjoint({*PERIOD, *RUN})
+            selection = {} if has_own and not self._has_chosen else self._selection
             page = self._pages[id_] = Page(
-                plot, self._site.live, look, arguments, self, id_, self._selection
+                plot, self._site.live, look, arguments, self, id_, selection
             )
             self._site.drawing.add(page)
             page.send_document()

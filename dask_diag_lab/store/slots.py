@@ -27,11 +27,11 @@ MAX_THREADS: Final = 1_024
 """A worker says how many it has; those beyond this get a slot when they have done something."""
 CLOCK_SLACK_S: Final = 0.05
 """Starts of running tasks come from heartbeats and are this inexact."""
-JUMP_S: Final = 0.5
+JUMP_S: Final = 3.0
 """A heartbeat that a busy machine held up moves a worker's clock by as much: once, not again and
 again."""
 OFTEN: Final = 3
-"""So many tasks that begin before another one of their thread has ended are no jumps."""
+"""So many tasks in a row that begin before another one of their thread has ended are no jumps."""
 MAX_LEFT: Final = 10_000
 Natural = tuple[tuple[int, int, str], ...]
 
@@ -49,6 +49,8 @@ class SlotWorker:
     last_stop: float = -inf  # of all that it did
     slots: list[int] = field(default_factory=list)
     threads: dict[int, int] = field(default_factory=dict)  # identifier to slot id
+    stops: dict[int, float] = field(default_factory=dict)  # by identifier: its last task's
+    overlaps: dict[int, int] = field(default_factory=dict)  # by identifier: tasks in a row
     shared: set[int] = field(default_factory=set)  # identifiers under which tasks overlap
 
 
@@ -137,13 +139,23 @@ def _place(address: str, name: str) -> tuple[Natural, Natural]:
     return natural_order(host_of(address)), natural_order(name)
 
 
-def _overlapping(thread: Ints, start: Floats, stop: Floats) -> set[int]:
-    """Return the threads that did several tasks at one time, for long or often."""
+def _overlapping(thread: Ints, start: Floats, stop: Floats, n: int) -> Ints:
+    """Return how many tasks of each of ``n`` threads began before its last one had ended."""
     order = np.lexsort((start, thread))
     before, after = order[:-1], order[1:]
     common_s = np.where(thread[before] == thread[after], stop[before] - start[after], -inf)
-    often = np.bincount(thread[after[common_s > CLOCK_SLACK_S]]) >= OFTEN
-    return {*np.flatnonzero(often).tolist(), *thread[after[common_s > JUMP_S]].tolist()}
+    counts = np.where(common_s > JUMP_S, OFTEN, common_s > CLOCK_SLACK_S)
+    return np.bincount(thread[after], counts, n).astype(np.int64)
+
+
+def _note_overlaps(worker: SlotWorker, ident: int, span: tuple[float, float], n: int) -> None:
+    """Note how many of the next tasks of a thread overlap, which begin and end at these times."""
+    common_s = worker.stops.get(ident, -inf) - span[0]
+    worker.stops[ident] = max(worker.stops.get(ident, -inf), span[1])
+    n += OFTEN if common_s > JUMP_S else int(common_s > CLOCK_SLACK_S)
+    worker.overlaps[ident] = worker.overlaps.get(ident, 0) + n if n else 0
+    if worker.overlaps[ident] >= OFTEN:
+        worker.shared.add(ident)
 
 
 class SlotTable:
@@ -281,9 +293,10 @@ class SlotTable:
         np.maximum.at(end, inverse, stop)
         slot_of_pair = np.zeros(len(first), dtype=np.uint32)
         is_own = np.zeros(len(first), dtype=np.bool_)
-        overlaps = _overlapping(inverse[is_task], start[is_task], stop[is_task])
-        task_begin = np.full(len(first), inf)
+        overlaps = _overlapping(inverse[is_task], start[is_task], stop[is_task], len(first))
+        task_begin, task_end = np.full(len(first), inf), np.full(len(first), -inf)
         np.minimum.at(task_begin, inverse[is_task], start[is_task])
+        np.maximum.at(task_end, inverse[is_task], stop[is_task])
         for index in np.argsort(first, kind="stable").tolist():
             row = int(first[index])
             known = self._of(int(worker[row]))
@@ -292,8 +305,9 @@ class SlotTable:
                 known.joined = float(begin[index])
                 self.version += 1
             ident = int(thread[row])
-            if index in overlaps or self._is_busy(known, ident, float(task_begin[index])):
-                known.shared.add(ident)
+            if task_begin[index] < inf:
+                span = float(task_begin[index]), float(task_end[index])
+                _note_overlaps(known, ident, span, int(overlaps[index]))
             if ident and ident not in known.shared:
                 is_own[index] = True
                 slot_of_pair[index] = self._bound(known, ident, row, slot_of_task)
@@ -309,10 +323,6 @@ class SlotTable:
             if is_task[row]:
                 self.last_stop[assigned] = max(self.last_stop[assigned], stop[row])
         return slot
-
-    def _is_busy(self, worker: SlotWorker, ident: int, start: float) -> bool:
-        slot = worker.threads.get(ident)
-        return slot is not None and bool(self.last_stop[slot] > start + JUMP_S)
 
     def free_slots(self, tasks: Iterable[tuple[int, float]], taken: set[int]) -> list[int]:
         """Return for each task (string id of the worker, start) the slot id it may have begun in.

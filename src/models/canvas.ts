@@ -13,7 +13,7 @@ const CSS = `
   .scroller { position: absolute; inset: 0; overflow: hidden auto; scrollbar-width: thin; }
   canvas { position: sticky; top: 0; display: block; outline: none; }
   .ddl-tooltip {
-    position: fixed; z-index: 1000; pointer-events: none; box-sizing: border-box;
+    position: fixed; inset: auto; margin: 0; pointer-events: none; box-sizing: border-box;
     max-width: min(420px, calc(100vw - 16px)); padding: 6px 9px; border-radius: 3px;
     overflow-wrap: anywhere; line-height: 1.45; font-variant-numeric: tabular-nums;
     border: 1px solid; box-shadow: 0 1px 4px rgba(0, 0, 0, 0.4);
@@ -59,7 +59,8 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.canvas.setAttribute('role', 'application');
       this.tip = h('div', { class: 'ddl-tooltip' });
       this.tip.setAttribute('role', 'status');
-      this.tip.hidden = true;
+      // Above all else, and placed in the window: a pane would cut it off, and be what it is placed in.
+      this.tip.setAttribute('popover', 'manual');
       this.scroller = h('div', { class: 'scroller' });
       this.below = h('div');
       this.scroller.append(this.canvas, this.below);
@@ -68,8 +69,9 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.scroller.addEventListener('wheel', () => this.hide_tooltip(), { passive: true });
       this.canvas.addEventListener('pointermove', (event: PointerEvent) => {
         const lines: TooltipLines | null = this.tooltip_at(event.offsetX, event.offsetY);
-        this.tip.hidden = lines === null;
-        if (lines !== null) {
+        if (lines === null) {
+          this.hide_tooltip();
+        } else {
           this.show_tooltip(lines, event.clientX, event.clientY);
         }
       });
@@ -146,7 +148,9 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
     }
 
     hide_tooltip(): void {
-      this.tip.hidden = true;
+      if (this.tip?.isConnected) {
+        this.tip.hidePopover();
+      }
     }
 
     /** Show lines beside a place of the window, and inside of it. */
@@ -156,7 +160,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
         font: ${size} ${font}; --foreground: ${foreground}`;
       // Text and never markup: keys and names are the user's.
       this.tip.replaceChildren(...lines.map(line => h('div', {}, line)));
-      this.tip.hidden = false;
+      this.tip.showPopover();
       const { offsetWidth: width, offsetHeight: height } = this.tip;
       const right = x + TOOLTIP_GAP;
       const left = right + width <= window.innerWidth ? right : x - TOOLTIP_GAP - width;

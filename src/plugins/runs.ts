@@ -6,10 +6,11 @@ import { codeIcon } from '@jupyterlab/ui-components';
 import type { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import { isSameArguments } from '../protocol/control';
+import { clock } from '../models/units';
 import type { IRun } from '../protocol/dashboard';
 import { CommandIDs, PluginIDs } from '../tokens';
 import { diagIcon } from '../widgets/icons';
+import type { Pane } from '../widgets/pane';
 import { runLabel } from '../widgets/runs';
 import { describedBy, isPointed, textArg, type Args } from './args';
 import { askDashboard, dashboardArg, IShared, type IContext } from './context';
@@ -85,7 +86,7 @@ function addRunCommands(context: IContext): void {
       const other =
         others.find(([owner, run]) => owner.id === otherId && run.number === args['other']) ??
         (await pick(trans.__('Compare with which run?'), others, ([owner, run]) => {
-          const label = numbered(run, trans);
+          const label = timed(run, trans);
           return owner === dashboard ? label : `${owner.shownName} · ${label}`;
         }));
       if (other) {
@@ -107,6 +108,9 @@ function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
   );
 }
 
+/** The task streams that the last comparison opened. */
+const compared: Pane[] = [];
+
 /** Open what differs between two runs, and what their threads did, on one scale of time. */
 function compare({ app }: IContext, panes: IPanes, pair: readonly OwnedRun[]): void {
   const inOrder = [...pair].sort(([, a], [, b]) => a.start - b.start);
@@ -116,18 +120,17 @@ function compare({ app }: IContext, panes: IPanes, pair: readonly OwnedRun[]): v
   panes.open('compare', panes.bindingTo(owner.id), { arguments: given });
   const lengths = pair.map(([, { start, stop }]) => (stop ?? Date.now() / 1000) - start);
   const longest = Math.max(...lengths);
+  compared.splice(0).forEach(stream => stream.dispose()); // the pair before gives way
   const area = ({ node }: Widget): number => node.offsetWidth * node.offsetHeight;
-  const [largest] = [...app.shell.widgets('main')].sort((a, b) => area(b) - area(a));
+  const seen = [...app.shell.widgets('main')].filter(({ isVisible }) => isVisible);
+  const [largest] = seen.sort((a, b) => area(b) - area(a));
   let above = largest?.id;
   for (const [{ id }, { start }] of inOrder) {
-    const binding = panes.bindingTo(id);
     const window = { start: start.toFixed(3), stop: (start + longest).toFixed(3) };
-    const there = panes.find('task-stream', binding, window);
-    if (there === undefined || !isSameArguments(there.content.arguments, window)) {
-      const stream = panes.create('task-stream', binding, window);
-      panes.show(stream, { mode: 'split-bottom', ref: above });
-      above = stream.id;
-    }
+    const stream = panes.create('task-stream', panes.bindingTo(id), window);
+    panes.show(stream, { mode: 'split-bottom', ref: above });
+    above = stream.id;
+    compared.push(stream);
   }
 }
 
@@ -149,14 +152,14 @@ async function askRun(context: IContext, args: Args): Promise<OwnedRun | undefin
   }
   const run =
     number === undefined
-      ? await pick(trans.__('Which run?'), all, one => numbered(one, trans))
+      ? await pick(trans.__('Which run?'), all, one => timed(one, trans))
       : all.find(one => one.number === Number(number));
   return run && [dashboard, run];
 }
 
-/** Runs of one cell have one name. */
-function numbered(run: IRun, trans: TranslationBundle): string {
-  return `${run.number}: ${runLabel(run, trans)}`;
+/** Runs of one cell, or of blocks, may have one name. */
+function timed(run: IRun, trans: TranslationBundle): string {
+  return `${runLabel(run, trans)} · ${clock(run.start)}`;
 }
 
 /** Bring the cell of a run into view, and mark it for a moment. */

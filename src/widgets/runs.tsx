@@ -4,12 +4,13 @@ import type { TranslationBundle } from '@jupyterlab/translation';
 import React from 'react';
 
 import { count } from '../models/units';
-import type { IRun } from '../protocol/dashboard';
+import type { IDashboard, IRun } from '../protocol/dashboard';
 import { CommandIDs } from '../tokens';
 import { runCommand, type IPlotServices } from './services';
 
-/** Rows of the sidebar. */
+/** Rows of the sidebar, of a cluster and of a recording; a run that is shown has one in any case. */
 const MOST = 5;
+const MOST_RECORDED = 20;
 
 /** What is drawn of a budget: what threads did. The rest of the bar is what they did not. */
 const PARTS = [
@@ -35,12 +36,13 @@ export function runLabel({ name, count: number }: IRun, trans: TranslationBundle
 /** The last runs of a dashboard, the newest first; null where there was none. */
 export function runList(
   services: Pick<IPlotServices, 'commands' | 'runs' | 'trans'>,
-  dashboard: string,
+  { id: dashboard, is_removable: isRecording }: Pick<IDashboard, 'id' | 'is_removable'>,
   known: readonly IRun[]
 ): JSX.Element | null {
   const { commands, runs, trans } = services;
-  const shown = known.slice(0, MOST);
   const selected = runs.selected(dashboard);
+  const most = isRecording ? MOST_RECORDED : MOST;
+  const shown = known.filter(({ number }, at) => at < most || number === selected);
   const live = trans.__('Live');
   return shown.length === 0 ? null : (
     <div className="jp-DaskDiag-runs">

@@ -386,7 +386,7 @@ function section(
       {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&
         taskProgress(dashboard.summary?.tasks, trans)}
       <div hidden={!isOpen}>
-        {sidebar.query === '' && runList(sidebar.host.services, id, sidebar.runsOf(id))}
+        {sidebar.query === '' && runList(sidebar.host.services, dashboard, sidebar.runsOf(id))}
         {sidebar.query === '' && dashboard.plots.length > 0 && (
           <button
             className="jp-DaskDiag-openLayout"

@@ -26,10 +26,10 @@ async function told(page: Page, pane: Locator): Promise<{ x: number; y: number }
       await page.mouse.move(x - 2, y);
       await page.mouse.move(x, y);
       await page.waitForTimeout(50); // a tooltip is drawn in the next frame
-      if (
-        (await tooltip.count()) > 0 &&
-        ((await tooltip.first().boundingBox())?.height ?? 0) > 20
-      ) {
+      const shown = (await tooltip.count()) > 0 ? await tooltip.first().boundingBox() : null;
+      if (shown !== null && shown.height > 20) {
+        const gaps = [shown.x - x, x - shown.x - shown.width, shown.y - y];
+        expect(Math.max(...gaps)).toBeLessThan(40); // beside the pointer
         return { x, y };
       }
     }

@@ -18,6 +18,7 @@ from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
+from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
@@ -335,7 +336,9 @@ class ProfileOfTasks(View):
         """What the colours of a comparison mean; '' where there is none."""
         if self._earlier is None:
             return ""
-        return f"red took longer, blue shorter, than in run {self.arguments['before']}"
+        record = self.history.runs.of_number(self.number_argument("before"))
+        label = "an earlier run" if record is None else run_label(self.history, record, 30)
+        return f"red took longer, blue shorter, than in {label}"
 
     def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""

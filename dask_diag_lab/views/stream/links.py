@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_KIN: Final = 32
 """On each side; to find one in a log of a million tasks takes a millisecond or two."""
+SLACK_S: Final = 0.05
+"""By so much the clocks of workers may differ."""
 MAX_STEPS: Final = 1_000
 """More outlines hide the picture."""
 SHOWN: Final = {
@@ -75,11 +78,11 @@ class Lineage:
         if self._read != (read := (key, block, query.version)):
             self._read = read
             answer = query.answer or {}
-            before, after = (
-                [block for one in answer.get(name, ())[:MAX_KIN] for block in self._block(one)]
-                for name in ("dependencies", "dependents")
-            )
             own = self._block({"key": key}) if block is None else [block]
+            begin, end = (own[-1][1], own[-1][2]) if own else (inf, -inf)
+            kin = {n: answer.get(n, ())[:MAX_KIN] for n in ("dependencies", "dependents")}
+            before = [its for one in kin["dependencies"] for its in self._block(one, until=begin)]
+            after = [its for one in kin["dependents"] for its in self._block(one, since=end)]
             ways = [(its[0], its[2], slot, start) for its in before for slot, start, _ in own]
             ways += [(slot, stop, its[0], its[1]) for its in after for slot, _, stop in own]
             counts = answer.get("counts", {})
@@ -94,11 +97,17 @@ class Lineage:
             self._links = Links(blocks, np.array(ways, dtype=np.float64).reshape(-1, 4), note)
         return self._links
 
-    def _block(self, task: dict[str, str]) -> list[Block]:
-        """Return slot, start and stop of the last time that a task was computed, if it was."""
+    def _block(self, task: dict[str, str], until: float = inf, since: float = -inf) -> list[Block]:
+        """Return slot, start and stop of the last time that a task was computed, if it was.
+
+        Of one that was computed several times: the last time until its data was needed, or the
+        first time since there was data.
+        """
         rows = self._live.history.actions.of_key(str(task["key"]))
         is_it = (rows["kind"] == Kind.COMPUTE) & (rows["outcome"] == Outcome.OK)
-        found = np.flatnonzero(is_it)[-1:].tolist()
+        near = is_it & (rows["stop"] <= until + SLACK_S) & (rows["start"] >= since - SLACK_S)
+        found = np.flatnonzero(near if near.any() else is_it)
+        found = found[:1] if since > -inf else found[-1:]
         slot, start, stop = (rows[name][found].tolist() for name in ("slot", "start", "stop"))
         return list(zip(slot, start, stop, strict=True))
 

@@ -17,6 +17,7 @@ from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.runs import RunRecord
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
 from dask_diag_lab.views.known_runs import known_run, run_label
@@ -319,23 +320,26 @@ class TaskStream(View):
                 self._tell(self.figure)
 
     def _headline(self, frame: Frame) -> str:
-        until = float(min(frame.end, self._live))
+        its = self._run_shown
+        until = float(min(frame.end, self._live, frame.end if its is None else its.stop))
         # A window that follows, or did, begins a little before its zero.
         is_margin = 0 <= frame.zero - frame.start <= 2 * MARGIN * (frame.end - frame.start)
         begin = frame.zero if is_margin else frame.start
         share = self._share_of_time(frame, Window(begin, until))
         moment = self.live.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
-        parts = self._run_name, text.headline(share, n_asked, n_all), self._first_finding
+        # Where all panes show a run, a pill says so.
+        name = run_label(self.history, its, MAX_RUN) if its and not self.run else ""
+        parts = name, text.headline(share, n_asked, n_all), self._first_finding
         return " · ".join(filter(None, parts))
 
     @property
-    def _run_name(self) -> str:
-        """That of the run with which the period begins, where no pill says it: of Compare Runs."""
-        if self.run or self.period == ALL:
-            return ""
+    def _run_shown(self) -> RunRecord | None:
+        """The run with which the period begins, as in Compare Runs, which shows more than that."""
+        if self.period == ALL:
+            return None
         begun = [one for one in self.history.runs if abs(one.start - self.period.start) < NEAR_S]
-        return run_label(self.history, begun[-1], MAX_RUN) if begun else ""
+        return begun[-1] if begun else None
 
     @property
     def _first_finding(self) -> str:
@@ -435,14 +439,16 @@ class TaskStream(View):
         is_asked = count and not np.isfinite([start, stop]).all()
         tasks = slice(count) if np.isfinite(start) else slice(-count, None)
         self._bounds = start, stop, tasks if is_asked else None
-        self._shown = self.arguments.get("show", self._shown)
+        if "show" in self.arguments:
+            self._shown, self.chosen = self.arguments["show"], None
+            self.live.choose("")
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
         if self.follows_run:
             self.window.release()
         elif begin < end and np.isfinite([start, stop]).any():
             self.window.hold(begin, end)
-            self.window.zero = self.window.zero or begin
+            self.window.zero = begin if self._run_shown else self.window.zero or begin
 
     @property
     def chosen_period(self) -> Window | None:

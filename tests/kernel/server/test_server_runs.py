@@ -65,7 +65,7 @@ async def test_plots_of_a_run_show_it_and_follow_it_to_its_end() -> None:
         page = await BrowserPage.open(served, "compute-time-per-key", connection=connection)
         await connection.send(type="period", run=1)
         await until(lambda: json.loads(page.control.period or "{}"), "it shows no run")
-        assert json.loads(page.control.period)["text"] == "<first>"
+        assert json.loads(page.control.period)["text"] == "[1] <first>"
         await until(lambda: "10.0 s from" in page.control.note, "it is of another time")
         await connection.send(type="period", run=2)
         await until(lambda: "later-ones" in str(page.document.to_json()), "it shows the other")

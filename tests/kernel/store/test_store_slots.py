@@ -57,12 +57,25 @@ def test_threads_take_slots_by_first_sight_and_keep_them() -> None:
 def test_tasks_at_one_time_in_threads_of_one_identifier_are_in_slots_of_their_own() -> None:
     history, maker = History(), BatchMaker()  # as processes of a pool have, or coroutines
     workers = [worker_row(A, nthreads=2)]
-    for start in (0.0, 0.5, 2.0, 2.5):
+    for start in (0.0, 0.5, 1.5, 2.0, 3.0, 3.5):
         maker.action(start, start + 1.5, worker=A, thread=7)
         if start:
             history.apply(maker.batch(workers=workers))
-    slots = history.actions.since(0)[1]["slot"]
-    np.testing.assert_array_equal(slots, [0, 1, 1, 0])
+    slots = history.actions.since(0)[1]["slot"].tolist()
+    assert slots == [0, 0, 0, 1, 0, 1]  # after three of them it is sure
+    maker.action(10, 20, worker=B, thread=7).action(12, 22, worker=B, thread=7)
+    history.apply(maker.batch(workers=[*workers, worker_row(B, nthreads=2)]))
+    assert len({*history.actions.since(0)[1]["slot"].tolist()[-2:]}) == 2  # no clock jumps so far
+
+
+def test_a_thread_keeps_its_slot_though_its_clock_jumped_in_a_second() -> None:
+    history, maker = History(), BatchMaker()
+    for at in range(10):
+        back = 1.5 * (at >= 5)
+        maker.action(at - back, at + 1 - back, worker=A, thread=1)
+        maker.action(at - back, at + 1 - back, worker=A, thread=2)
+        history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+    assert slots_of_actions(history) == [0, 1] * 10
 
 
 def test_a_thread_keeps_its_slot_when_the_clock_of_its_worker_jumps() -> None:

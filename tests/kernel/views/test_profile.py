@@ -207,4 +207,4 @@ def test_colours_say_what_takes_more_or_less_than_in_another_run(situation: Situ
     assert page.frame("inc")["color"] == colors.transfer
     assert page.frame("inc")["line"].endswith("+600 ms than before")
     assert page.frame("load")["line"].endswith("−200 ms than before")
-    assert page.view.caption.note.startswith("red took longer, blue shorter, than in run 1")
+    assert page.view.caption.note.startswith("red took longer, blue shorter, than in [1] load()")

@@ -413,7 +413,7 @@ def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> 
     assert data(figure.linked)["left"] == pytest.approx([0, 4.1])
     assert data(figure.linked)["right"] == pytest.approx([4, 9])
     assert data(figure.ways)["y1"] == [2]
-    assert "Critical path 9 of 10 s" in view.caption.note
+    assert "Critical path 9.00 of 10.0 s" in view.caption.note
 
 
 def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
