@@ -222,8 +222,14 @@ class Progress(SumsView, DataPlot):
             return f"{fmt.plural(total, 'task')} ended{failed}: {self.period_text}"
         beginning = f"{fmt.percent(done / max(total, 1))} of {fmt.plural(total, 'task')} done"
         seconds, is_all = time_left(self.live, self._durations)
-        if math.isfinite(seconds):
-            about = "about" if is_all else "at least"
+        # Nothing tells when a straggler will end.
+        prefix, _, late_s = self.straggler or ("", "", 0.0)
+        if seconds < late_s:
+            beginning += (
+                f" · a task of {shown_name(prefix, MAX_NAME)} took {fmt.duration(late_s)} so far"
+            )
+        elif math.isfinite(seconds):
+            about = "about" if is_all and not late_s else "at least"
             beginning += f" · {about} {fmt.duration(seconds)} left (estimate)"
         shown = [state for state in STATES if state not in ("released", "forgotten")]
         return tasks.headline(beginning, states.sum(axis=0), shown)

@@ -230,6 +230,7 @@ def test_a_straggler_has_a_button_for_its_call_stack(feed: Feed) -> None:
     feed.send(9.0, running=running, prefixes=[prefix_row("inc", processing=1, memory=3)])
     view = Bars(feed.live).view
     assert view.caption.controls[-1].label == "Call stack: inc, 6.00 s"
+    assert "done · a task of inc took 6.00 s so far" in view.caption.headline
     view.set_control("call-stack", "")
     assert view.opening is not None
     assert view.opening.arguments == {"key": "inc-a", "show": "call-stack"}
