@@ -153,10 +153,12 @@ export class PlotWidget extends Widget {
             '%1 has no cluster at the moment. Run the cell that makes the client again; this plot returns by itself.',
             name
           )
-        : trans.__(
-            '%1 is not listed any more: its cluster has ended, or it was removed. This plot returns by itself when it does.',
-            name
-          );
+        : name.endsWith('.daskrun')
+          ? trans.__('%1 is closed: open the file again, and this plot returns by itself.', name)
+          : trans.__(
+              '%1 is not listed any more: its cluster has ended, or it was removed. This plot returns by itself when it does.',
+              name
+            );
       return dashboards.isKnown ? offline(message) : null;
     }
     if (own.state === 'unreachable') {
