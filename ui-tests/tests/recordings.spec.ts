@@ -38,7 +38,7 @@ test('a double click opens the plots of a recording, and says what is wrong with
   const entry = (await lab.sidebar()).locator('section', { hasText: 'etl.daskrun' });
   await entry.getByRole('button', { name: 'Close the recording' }).click();
   await expect(entry).toHaveCount(0);
-  await expect(stream).toContainText('etl.daskrun is not listed any more');
+  await expect(stream).toContainText('etl.daskrun is closed: open the file again');
 
   await page.locator('.jp-SideBar [data-id="filebrowser"]').click();
   await file('text.daskrun').dblclick();
