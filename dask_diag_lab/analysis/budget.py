@@ -155,13 +155,15 @@ def budget_of(facts: Facts) -> Budget:
     """Return what became of the thread time of a window."""
     doing = _doing(facts.actions)
     of_each: dict[str, Floats] = {}
+    ends: list[int] = []  # where the moments of each worker end, after a first 0
     of_all: dict[str, float] = {}
     for each in _uses(facts, doing):
         if each.worker is None:
             of_all[each.category] = _sum(each.used, each.lasts_s)
         else:
-            ends = np.searchsorted(each.worker, np.arange(len(facts.workers["threads"]) + 1))
-            its = [_sum(each.used[a:b], each.lasts_s[a:b]) for a, b in pairwise(ends.tolist())]
+            numbers = np.arange(len(facts.workers["threads"]) + 1, dtype=each.worker.dtype)
+            ends = ends or np.searchsorted(each.worker, numbers).tolist()
+            its = [_sum(each.used[a:b], each.lasts_s[a:b]) for a, b in pairwise(ends)]
             of_each[each.category] = np.array(its, dtype=np.float64)
     offered = of_each.pop("")
     left = np.maximum(offered - sum(of_each.values()), 0.0)

@@ -199,9 +199,14 @@ class _Reader:
         self.arrays = arrays
 
     def restore(self, value: Any, given: Any) -> None:  # an object of a history, and JSON
+        # What a file has not, which was written before there was such a thing, is empty.
+        empty = {f.name: f.default_factory for f in fields(value)} if is_dataclass(value) else {}
         for name in saved_of(value):
             there = getattr(value, name, None)
-            read = self.value_of(given["attributes"][name], there)
+            if name not in given["attributes"] and callable(make := empty.get(name)):
+                read = make()
+            else:
+                read = self.value_of(given["attributes"][name], there)
             object.__setattr__(value, name, read)
         if restored := getattr(value, "restored", None):
             restored()
