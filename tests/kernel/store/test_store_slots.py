@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import History
@@ -68,23 +69,17 @@ def test_tasks_at_one_time_in_threads_of_one_identifier_are_in_slots_of_their_ow
     assert len({*history.actions.since(0)[1]["slot"].tolist()[-2:]}) == 2  # no clock jumps so far
 
 
-def test_a_thread_keeps_its_slot_though_its_clock_jumped_in_a_second() -> None:
+@pytest.mark.parametrize(("jump_s", "comes_at_once"), [(0.3, True), (1.5, False)])
+def test_a_thread_keeps_its_slot_when_the_clock_of_its_worker_jumps(
+    jump_s: float, comes_at_once: bool
+) -> None:
     history, maker = History(), BatchMaker()
     for at in range(10):
-        back = 1.5 * (at >= 5)
-        maker.action(at - back, at + 1 - back, worker=A, thread=1)
-        maker.action(at - back, at + 1 - back, worker=A, thread=2)
-        history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
-    assert slots_of_actions(history) == [0, 1] * 10
-
-
-def test_a_thread_keeps_its_slot_when_the_clock_of_its_worker_jumps() -> None:
-    history, maker = History(), BatchMaker()
-    for at in range(10):
-        back = 0.3 * (at >= 5)
-        maker.action(at - back, at + 1 - back, worker=A, thread=1)
-        maker.action(at - back, at + 1 - back, worker=A, thread=2)
-    history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
+        begin = at - jump_s * (at >= 5)
+        maker.action(begin, begin + 1, worker=A, thread=1)
+        maker.action(begin, begin + 1, worker=A, thread=2)
+        if not comes_at_once or at == 9:
+            history.apply(maker.batch(workers=[worker_row(A, nthreads=2)]))
     assert slots_of_actions(history) == [0, 1] * 10
 
 

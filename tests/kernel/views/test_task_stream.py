@@ -375,6 +375,7 @@ def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> No
     feed.maker.action(0, 1, prefix="load", key="load-1")
     feed.maker.action(2, 3, prefix="sum", key="sum-1", worker="tcp://w1:1")
     feed.maker.action(4, 5, prefix="save", key="save-1")
+    feed.maker.action(5.2, 5.8, prefix="load", key="load-1")  # once more, for another one
     feed.send(6)
     kin = {"dependencies": [{"key": "load-1"}], "dependents": [{"key": "save-1"}]}
     counts = {"counts": {"dependencies": 1, "dependents": 5}}
@@ -433,6 +434,10 @@ def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
         assert data(outlined)["y"] == [0, 1, 2, 3]  # no thread had a task
         assert (set(data(outlined)["left"]), set(data(outlined)["right"])) == ({start}, {stop})
     assert "Scheduler: 4 outlined" in view.caption.note
+    view.live.choose("inc-1")  # what a finding opens is outlined also after that
+    view.show({**period, "show": "failed"})
+    view.update()
+    assert data(outlined)["left"] == [0]
 
 
 def test_without_workers_there_is_nothing_to_outline() -> None:
