@@ -377,6 +377,7 @@ class Diagnostics:
                 # One that shuts its cluster down does that only now.
                 await until(lambda: self._end.is_set() or not self._is_closing(), LAST_S)
                 self._composition.retire(is_cluster_closed=self._is_cluster_closed)
+                await self._see_cluster_close()
             while not self._end.is_set():
                 await self._wait()
         except Exception as error:  # before those are told who wait for an answer
@@ -404,6 +405,15 @@ class Diagnostics:
                 _attachments.keep(self)
             else:
                 self._end.set()
+
+    async def _see_cluster_close(self) -> None:
+        """Say it of a cluster that closes after its client, as the next line of a cell has it."""
+        while not self._end.is_set() and any(client.cluster for client in self._living):
+            if self._is_cluster_closed:
+                self._composition.retire(is_cluster_closed=True)
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
 
     def _is_closing(self) -> bool:
         return any(client.status == "closing" for client in self._living)

@@ -228,6 +228,16 @@ def test_a_client_of_a_cluster_that_goes_on_says_so_and_a_new_one_takes_the_hist
         pass
 
 
+def test_a_cluster_that_closes_after_its_client_is_said_to_be_closed(cluster: LocalCluster) -> None:
+    with attached(cluster) as (client, diagnostics):
+        compute(client)
+    with history_of(diagnostics) as known:
+        assert "The client was closed." in known["reason"]
+        cluster.close()
+        wait_until(lambda: not health(diagnostics)["reason"], "the end of the cluster is not said")
+        assert state_of(diagnostics) == "closed"
+
+
 def test_a_scheduler_that_went_first_is_closed_since_it_was_lost(cluster: LocalCluster) -> None:
     with attached(cluster.scheduler_address) as (_, diagnostics):
         cluster.close()
