@@ -12,6 +12,7 @@ import json
 import zipfile
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, is_dataclass
 from math import prod
 from pathlib import Path
@@ -34,7 +35,8 @@ CLASSES: Final[dict[str, type]] = {
 }
 """Of objects that are made anew; all others are there in a new history."""
 META: Final = "meta.json"
-TABLES: Final = "tables.npz"
+TABLES: Final = ".npz"
+"""Ends the names of the parts with columns: the log, and one for all that is small."""
 ACTIONS: Final = "actions "
 """Begins the names of the columns of the log."""
 MAX_BYTES: Final = 1 << 32
@@ -70,17 +72,19 @@ def snapshot(
     saved, rows = writer.json_of(history), history.actions.snapshot()
 
     def write(path: Path) -> None:
-        arrays = writer.arrays | {f"{ACTIONS}{name}": one for name, one in rows().items()}
-        dtypes = {name: column.dtype.str for name, column in arrays.items()}
+        log = {f"{ACTIONS}{name}": one for name, one in rows().items()}
+        tables = {"actions": log, "tables": writer.arrays}
+        dtypes = {name: one.dtype.str for table in tables.values() for name, one in table.items()}
         said = {"recorded": dict(recorded or {}), "selection": dict(selection or {})}
         meta = {"format": FORMAT, **said, "dtypes": dtypes, "history": saved}
         part = path.with_name(f".{path.name}.part")
         try:
-            with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as file:
-                file.writestr(META, json.dumps(meta))
-                with file.open(TABLES, "w", force_zip64=True) as tables:
-                    packed: Any = {name: _packed(one) for name, one in arrays.items()}
-                    np.savez(tables, **packed)
+            with zipfile.ZipFile(part, "w") as file:
+                file.writestr(META, json.dumps(meta), zipfile.ZIP_DEFLATED)
+                for table, columns in tables.items():
+                    packed: Any = {name: _packed(one) for name, one in columns.items()}
+                    with file.open(f"{table}{TABLES}", "w", force_zip64=True) as npz:
+                        np.savez_compressed(npz, **packed)  # by column, to be read side by side
             part.replace(path)
         except OSError as error:
             raise OSError(error.errno, f"{path} cannot be written: {error.strerror}") from error
@@ -101,13 +105,13 @@ def load(path: Path) -> LiveSession:
         It cannot be read.
     """
     with path.open("rb") as file:
-        is_begun = file.read(4) == b"PK\3\4"
+        why = CUT if META.encode() in file.read(64) else FOREIGN
         if not zipfile.is_zipfile(file):
-            raise ValueError(f"{path} {CUT if is_begun else FOREIGN}.")
+            raise ValueError(f"{path} {why}.")
         try:
             meta, tables = _parts(file)
-        except KeyError as error:
-            raise ValueError(f"{path} {FOREIGN}.") from error
+        except KeyError as error:  # what is cut off may end as a zip: its tables are such
+            raise ValueError(f"{path} {why}.") from error
         except Exception as error:  # what is damaged may raise anything
             raise ValueError(f"{path} is damaged ({error}). {DAMAGED}.") from error
     if meta["format"] != FORMAT:
@@ -115,24 +119,40 @@ def load(path: Path) -> LiveSession:
     try:
         return _restored(meta, tables)
     except Exception as error:  # as above
-        text = f"{path} is damaged: {META} and {TABLES} do not fit ({error!r}). {DAMAGED}."
+        text = f"{path} is damaged: its parts do not fit each other ({error!r}). {DAMAGED}."
         raise ValueError(text) from error
 
 
-def _parts(file: IO[bytes]) -> tuple[dict[str, Any], bytes]:  # JSON
-    """Return both parts of a file; raises KeyError where it is that of something else."""
+def _parts(file: IO[bytes]) -> tuple[dict[str, Any], list[bytes]]:  # JSON
+    """Return the parts of a file; raises KeyError where it is that of something else."""
     with zipfile.ZipFile(file) as parts:
-        if sum(part.file_size for part in parts.infolist()) > MAX_BYTES:
-            raise ValueError(f"it has more than {MAX_BYTES >> 30} GiB")
+        _check_size(parts)
         meta = json.loads(parts.read(META))
         if not isinstance(meta, dict) or "format" not in meta:
             raise KeyError("format")
-        return meta, parts.read(TABLES) if meta["format"] == FORMAT else b""
+        is_read = meta["format"] == FORMAT
+        names = [name for name in parts.namelist() if name.endswith(TABLES)]
+        return meta, [parts.read(name) for name in names if is_read]
 
 
-def _restored(meta: Mapping[str, Any], tables: bytes) -> LiveSession:  # JSON
-    with np.load(io.BytesIO(tables), allow_pickle=False) as file:
-        arrays = {n: _unpacked(file[n], dtype) for n, dtype in meta["dtypes"].items()}
+def _check_size(parts: zipfile.ZipFile) -> None:
+    if sum(part.file_size for part in parts.infolist()) > MAX_BYTES:
+        raise ValueError(f"it has more than {MAX_BYTES >> 30} GiB")
+
+
+def _columns(table: bytes, dtypes: Mapping[str, str]) -> dict[str, Array]:
+    """Return the columns in a part, read by two threads: unpacking leaves the interpreter free."""
+    with np.load(io.BytesIO(table), allow_pickle=False) as file, ThreadPoolExecutor(2) as pool:
+        _check_size(file.zip)
+        names = list(file)
+        read = pool.map(lambda name: _unpacked(file[name], dtypes[name]), names)
+        return dict(zip(names, read, strict=True))
+
+
+def _restored(meta: Mapping[str, Any], tables: Sequence[bytes]) -> LiveSession:  # JSON
+    arrays: dict[str, Array] = {}
+    for table in tables:
+        arrays |= _columns(table, meta["dtypes"])
     history = History()
     _Reader(arrays).restore(history, meta["history"])
     rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
