@@ -168,7 +168,8 @@ def budget_of(facts: Facts) -> Budget:
     offered = of_each.pop("")
     left = np.maximum(offered - sum(of_each.values()), 0.0)
     of_each |= {name: left * (s / (left.sum() or 1.0)) for name, s in of_all.items()}
-    seconds = {name: float(its.sum()) for name, its in of_each.items()} | of_all
+    seconds = dict.fromkeys(CATEGORIES, 0.0) | of_all
+    seconds |= {name: float(its.sum()) for name, its in of_each.items() if name not in of_all}
     by_prefix = _by_prefix(facts, doing, seconds)
     seconds["waiting-in-tasks"] = sum(by_prefix["waiting-in-tasks"].values())
     seconds["computing"] -= seconds["waiting-in-tasks"]
@@ -210,8 +211,12 @@ class _Use(NamedTuple):
 
 
 def _uses(facts: Facts, doing: Counts) -> Iterator[_Use]:
-    """Yield the threads of each category, counted off in order; waits in tasks are computing."""
+    """Yield the threads of each category, counted off in order; waits in tasks are computing.
+
+    Most of what workers can do they never did: that is left out.
+    """
     time, worker, code = _moments(facts, doing)
+    seen = np.flatnonzero(np.bincount(code))
     by_worker = np.argsort(worker, kind="stable")
     # Between the last moment of a worker and the first of the next one nothing is there.
     lasts_s, its = np.diff(time[by_worker], append=0.0), code[by_worker]
@@ -227,10 +232,11 @@ def _uses(facts: Facts, doing: Counts) -> Iterator[_Use]:
         free = free - used
         return used
 
-    for name in _HELD:
+    for name in ("computing", *(name for name in _HELD[1:] if _CHANGES[name][seen].any())):
         yield _Use(name, take(_count(name, its)), *of_each)
     for name in ("paused", "unknown"):
-        yield _Use(name, take(free * (_count(name, its) > 0)), *of_each)
+        if _CHANGES[name][seen].any():
+            yield _Use(name, take(free * (_count(name, its) > 0)), *of_each)
     waits, is_fetching = _count("waits", its), _count("transfer", its) > 0
     yield _Use("transfer", take(waits * is_fetching), *of_each)
     yield _Use("starting", take(waits * ~is_fetching), *of_each)
@@ -272,7 +278,9 @@ def stretches_of(facts: Facts, category: str) -> Columns:
             is_it &= np.isin(actions["prefix"], waiting)
         start, stop = (np.clip(actions[name][is_it], *window) for name in ("start", "stop"))
         return {"slot": actions["slot"][is_it], "start": start, "stop": stop}
-    use = next(use for use in _uses(facts, doing) if use.category == category)
+    nothing = np.empty(0)
+    never = _Use(category, nothing.astype(np.int32), nothing, nothing)
+    use = next((use for use in _uses(facts, doing) if use.category == category), never)
     # Whether the category has threads changes at these moments.
     change = np.flatnonzero(np.diff(use.used > 0, prepend=False, append=False))
     begin, end = change[::2], change[1::2]
@@ -282,8 +290,7 @@ def stretches_of(facts: Facts, category: str) -> Columns:
     if use.worker is not None:
         is_of = [use.worker[begin] == one for one in range(n_workers)]
     shares = [_share(use.time[begin[its]], use.time[end[its]], edges) for its in is_of]
-    none = np.empty(0)
-    found: list[Columns] = [{"slot": np.empty(0, np.int64), "start": none, "stop": none}]
+    found: list[Columns] = [{"slot": np.empty(0, np.int64), "start": nothing, "stop": nothing}]
     for slot, of in enumerate(facts.slots.tolist()):
         its = actions["slot"] == slot
         start, stop = (actions[name][its] - window.start for name in ("start", "stop"))
