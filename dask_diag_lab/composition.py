@@ -31,13 +31,12 @@ from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
 from dask_diag_lab.store import History, LiveSession, recording
-from dask_diag_lab.store.queries import UNASKED
+from dask_diag_lab.store.queries import UNASKED, Query
 
 if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.schema import Batch, FeedState
-    from dask_diag_lab.store.queries import Query
     from dask_diag_lab.transport import Feed
 
 logger = logging.getLogger(__name__)
@@ -465,8 +464,28 @@ class Composition:
         with suppress(ConnectionError):  # what is known is worth a file
             await self.feed.pull()
             await self.feed.pull_all()
+        answered = await self._profiled(selection)
         recorded = self._live.recorded or _circumstances()
-        return recording.snapshot(self._live.history, recorded, selection)
+        return recording.snapshot(self._live.history, recorded, selection, answered)
+
+    async def _profiled(self, selection: Mapping[str, str]) -> list[Query]:
+        """Return what the profile of a selection is made of, where the workers tell it."""
+        record = self._live.history.runs.of_number(int(selection.get("run", 0)))
+        ends = [float(selection.get(name, 0)) for name in ("start", "stop")]
+        if record is not None:
+            ends = [record.start, record.stop if record.is_over else 0.0]
+        tasks = {"source": "tasks", "worker": ""}
+        period = {"start": ends[0], "stop": ends[1]}
+        asked = [Query("profile", {**tasks, "prefix": "", **period}), Query("activity", tasks)]
+        answers = (self.query(one.kind, one.arguments) for one in asked)
+        come = await asyncio.gather(*answers, return_exceptions=True)
+        for query, answer in zip(asked, come, strict=True):
+            known = self._live.queries.known(query.kind, **query.arguments)
+            if not isinstance(answer, BaseException):
+                query.answer, query.answered_at = answer, self._live.time
+            elif known is not None:
+                query.answer, query.answered_at = known.answer, known.answered_at
+        return [query for query in asked if query.answer is not None]
 
     async def query(self, kind: str, arguments: Mapping[str, str | float]) -> Any:  # plain data
         """Return the cluster's answer of now to one of `schema.QUERIES`.

@@ -11,8 +11,9 @@ import io
 import json
 import zipfile
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from math import prod
 from pathlib import Path
@@ -26,6 +27,7 @@ from dask_diag_lab.store.actions import Segment
 from dask_diag_lab.store.arrays import GrowingArray
 from dask_diag_lab.store.history import History
 from dask_diag_lab.store.live import LiveSession
+from dask_diag_lab.store.queries import Query
 from dask_diag_lab.store.runs import Piece, RunRecord
 from dask_diag_lab.store.slots import SlotWorker
 
@@ -54,6 +56,7 @@ def snapshot(
     history: History,
     recorded: Mapping[str, Any] | None = None,
     selection: Mapping[str, str] | None = None,
+    answered: Sequence[Query] = (),
 ) -> Callable[[Path], None]:
     """Return what writes a history as it is now to a file, in any thread.
 
@@ -67,6 +70,8 @@ def snapshot(
     selection : mapping, optional
         As `LiveSession.selection`. All is written in any case: what began before a run, or was
         said of it later, is what its plots are made of as well.
+    answered : sequence of Query
+        What the cluster has answered; their arguments are those that plots ask with.
     """
     writer = _Writer()
     saved, rows = writer.json_of(history), history.actions.snapshot()
@@ -75,7 +80,11 @@ def snapshot(
         log = {f"{ACTIONS}{name}": one for name, one in rows().items()}
         tables = {"actions": log, "tables": writer.arrays}
         dtypes = {name: one.dtype.str for table in tables.values() for name, one in table.items()}
-        said = {"recorded": dict(recorded or {}), "selection": dict(selection or {})}
+        said: dict[str, Any] = {
+            "recorded": dict(recorded or {}),
+            "selection": dict(selection or {}),
+        }
+        said["answers"] = list(_texts(answered))
         meta = {"format": FORMAT, **said, "dtypes": dtypes, "history": saved}
         part = path.with_name(f".{path.name}.part")
         try:
@@ -157,7 +166,17 @@ def _restored(meta: Mapping[str, Any], tables: Sequence[bytes]) -> LiveSession: 
     _Reader(arrays).restore(history, meta["history"])
     rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
     history.actions.refill(rows)
-    return LiveSession.of_recording(history, dict(meta["recorded"]), dict(meta["selection"]))
+    live = LiveSession.of_recording(history, dict(meta["recorded"]), dict(meta["selection"]))
+    for kind, arguments, answer, at in map(json.loads, meta.get("answers", ())):
+        live.queries.answered(live.queries.ask(kind, **arguments), answer, at)
+    return live
+
+
+def _texts(answered: Sequence[Query]) -> Iterator[str]:
+    """Yield answers as JSON, apart from each other: stacks may be too deep for it."""
+    for query in answered:
+        with suppress(RecursionError):
+            yield json.dumps([query.kind, query.arguments, query.answer, query.answered_at])
 
 
 def saved_of(value: Any) -> Sequence[str]:  # any attribute of a history

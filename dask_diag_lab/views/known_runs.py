@@ -14,6 +14,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.names import shown_name
+from dask_diag_lab.views.view import ArgumentError
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
@@ -55,6 +56,27 @@ def run_label(history: History, record: RunRecord, width: int | None = None) -> 
     """Return what a run is called beside others: by its cell, as in the sidebar."""
     name, count = record.name(history.strings), record.code.count
     return shown_name(f"[{count}] {name}" if count else name, width)
+
+
+def other_run(
+    live: LiveSession, dashboard_id: str, number: int
+) -> tuple[str, LiveSession, RunRecord]:
+    """Return a run of another dashboard, by default its last one, with its name; blocks.
+
+    Raises
+    ------
+    ArgumentError
+        It cannot be reached, or does not know that run.
+    """
+    try:
+        name, other = live.read_other(dashboard_id, number)
+    except ValueError as error:
+        raise ArgumentError(str(error)) from error
+    runs = other.history.runs
+    record = runs.of_number(number) if number else next(reversed(list(runs)), None)
+    if record is None:
+        raise ArgumentError(f"There is no run {number or ''} in {name}, or it is kept no more.")
+    return name, other, record
 
 
 def version_of(live: LiveSession, record: RunRecord) -> object:

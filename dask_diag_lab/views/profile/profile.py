@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 from bokeh.models.layouts import Column as Stack
@@ -18,7 +18,7 @@ from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
-from dask_diag_lab.views.known_runs import run_label
+from dask_diag_lab.views.known_runs import other_run, run_label
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
@@ -43,6 +43,9 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import ArgumentError, Caption, Control, Table, View
 
+if TYPE_CHECKING:
+    from dask_diag_lab.store import LiveSession
+
 MAX_FRAMES: Final = 4000
 """Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
 MAX_LISTED: Final = 500
@@ -50,6 +53,8 @@ MAX_LISTED: Final = 500
 MAX_OPTIONS: Final = 500
 """Prefixes to choose from; a page with more of them is slow."""
 MAX_TEXT: Final = 200
+COLORS: Final = "red took longer, blue shorter, than in {}"
+NO_PROFILE: Final = "{} has no profile to compare this one with"
 SAME_SHARE, SAME_S = 0.1, 0.1
 """Two profiles differ in a function by more than this share of the longer one, and seconds."""
 
@@ -64,6 +69,29 @@ COLUMNS: Final = (
 FRAME_COLUMNS: Final = (
     *("parent", "total", "own", "name", "place", "line", "color", "is_own", "is_unclear", "match"),
 )
+
+
+class Other(NamedTuple):
+    """The profile of a run of another dashboard, and what that is called; or why there is none."""
+
+    label: str
+    profile: Profile | None = None
+    problem: str = ""
+
+    @classmethod
+    def of(cls, live: LiveSession, dashboard_id: str, number: int) -> Other:
+        """Return that of all tasks of a run, as its recording has it; blocks."""
+        try:
+            name, other, record = other_run(live, dashboard_id, number)
+        except ArgumentError as error:
+            return cls("", problem=str(error))
+        label = f"{run_label(other.history, record, 30)} · {name}"
+        sampling = Sampling(other)
+        sampling.start, sampling.stop = record.start, record.stop
+        query = sampling.query
+        if query.answer is None:
+            return cls(label, problem=NO_PROFILE.format(label))
+        return cls(label, Profile.of(query.answer, query.answered_at))
 
 
 @register_plot
@@ -91,6 +119,7 @@ class ProfileOfTasks(View):
         "worker": "address of the only worker to show",
         "from_task": "key of the task from which the reader came",
         "before": "number of a run: colours say what takes more, or less, than in that one",
+        "before_of": "id of the dashboard that this run is of; by default this one",
     }
     reads: ClassVar[Sequence[str]] = ("queries",)
     formats: ClassVar[Sequence[str]] = (*View.formats, "speedscope.json")
@@ -103,6 +132,7 @@ class ProfileOfTasks(View):
         self._from_task = self._search = ""
         self._is_listed = self._is_built = self._is_of_run = False
         self._earlier: Sampling | None = None
+        self._other: Latest[Other] = Latest(self.live.jobs)
         self._bins: Latest[Bins] = Latest(self.live.jobs)
         self._sent: Latest[SentFrames] = Latest(self.live.jobs)
         self._rows: tuple[int, ...] = ()
@@ -136,7 +166,7 @@ class ProfileOfTasks(View):
         """Return what was read and what the reader has set; see `View.state`."""
         sampling = self.sampling
         chosen = (self._path, self._search, self._is_listed, self._from_task, *self._subject)
-        earlier = 0 if self._earlier is None else self._earlier.version
+        earlier = self._other.version if self._earlier is None else self._earlier.version
         versions = sampling.version, self._sent.version, self._bins.version, earlier
         read = (*versions, can_ask(self.live))
         return read, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
@@ -231,7 +261,8 @@ class ProfileOfTasks(View):
         self.sampling.worker = given.get("worker", "")
         self._from_task = given.get("from_task", "")
         self._earlier = None
-        if number := self.number_argument("before"):
+        number = self.number_argument("before")
+        if number and not given.get("before_of"):
             record = self.history.runs.of_number(number)
             if record is None:
                 raise ArgumentError(f"There is no run {number}, or it is kept no more.")
@@ -295,7 +326,7 @@ class ProfileOfTasks(View):
             self.listing.set({**shown, "share": [100 * share for share in shown["share"]]})
             return
         look, search = self.look, self._search
-        before = None if self._earlier is None else self._earlier.read()
+        before = self._before()
         chosen = (profile, before, look, search)
         sent = self._sent.of(
             self._subject, chosen, lambda: SentFrames(profile, before, look, search)
@@ -309,6 +340,21 @@ class ProfileOfTasks(View):
                 interval_s=sent.profile.interval_s,
                 focus=sent.row_of(self._path),
             )
+
+    def _before(self) -> Profile | None:
+        """Return the profile that the shown one is compared with, once it is there."""
+        if self._earlier is not None:
+            return self._earlier.read()
+        return None if (other := self._read_other()) is None else other.profile
+
+    def _read_other(self) -> Other | None:
+        """Return what it is compared with of another dashboard; None where it is of none."""
+        if not (dashboard_id := self.arguments.get("before_of")):
+            return None
+        live, number = self.live, self.number_argument("before")
+        return self._other.of(
+            (dashboard_id, number), 0, lambda: Other.of(live, dashboard_id, number)
+        )
 
     def _caption_of(self, profile: Profile | None, bins: Bins | None) -> Caption:
         sampling = self.sampling
@@ -334,11 +380,13 @@ class ProfileOfTasks(View):
     @property
     def _colors(self) -> str:
         """What the colours of a comparison mean; '' where there is none."""
+        if (other := self._read_other()) is not None:
+            return other.problem or COLORS.format(other.label)
         if self._earlier is None:
             return ""
         record = self.history.runs.of_number(self.number_argument("before"))
         label = "an earlier run" if record is None else run_label(self.history, record, 30)
-        return f"red took longer, blue shorter, than in {label}"
+        return COLORS.format(label)
 
     def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""

@@ -24,7 +24,7 @@ from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import REST, Column, Rows
-from dask_diag_lab.views.known_runs import run_label, version_of
+from dask_diag_lab.views.known_runs import other_run, run_label, version_of
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import ArgumentError, Control, LegendItem
@@ -168,11 +168,13 @@ class Compare(BarPlot):
             reads = [Side.read(live, one) for one in own]
 
             def make() -> Compared | str:
+                if not other:
+                    return Compared.of(*(read() for read in reads))
                 try:
-                    before = [read_other(live, other, number)] if other else []
+                    name, session, record = other_run(live, other, number)
                 except ArgumentError as error:
                     return str(error)
-                return Compared.of(*before, *(read() for read in reads))
+                return Compared.of(Side.read(session, record, name)(), *(read() for read in reads))
 
             return make
 
@@ -284,30 +286,14 @@ class Compare(BarPlot):
         if own is None or its is None:
             return
         after = str(own[-1].number)
-        before = {} if self._other else {"before": str(own[0].number)}
+        before = {"before": self.arguments.get("before") or str(own[0].number)}
+        if self._other:
+            before["before_of"] = self._other
         names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
         if self._by == "time" and key == WHOLE:
             self.open("profile", run=after, **before)
         elif self._by == "time":
             self.open("budget", run=after)
         elif key in names:  # it may have been drawn by time
-            self.open("profile", run=after, prefix=names[key], **before)
-
-
-def read_other(live: LiveSession, dashboard_id: str, number: int) -> Side:
-    """Return a run of another dashboard, by default its last one; blocks.
-
-    Raises
-    ------
-    ArgumentError
-        It cannot be reached, or does not know that run.
-    """
-    try:
-        name, other = live.read_other(dashboard_id, number)
-    except ValueError as error:
-        raise ArgumentError(str(error)) from error
-    runs = other.history.runs
-    record = runs.of_number(number) if number else next(reversed(list(runs)), None)
-    if record is None:
-        raise ArgumentError(f"There is no run {number or ''} in {name}, or it is kept no more.")
-    return Side.read(other, record, name)()
+            # Of another dashboard only that of all tasks is there.
+            self.open("profile", run=after, prefix=names[key], **({} if self._other else before))

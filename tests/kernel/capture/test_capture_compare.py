@@ -76,6 +76,8 @@ def test_the_plot_compares_runs_of_two_recordings(client: Client, tmp_path: Path
             "rest": 4,
         }
         assert columns["before"][columns["name"].index("nap")] == pytest.approx(0.4, abs=0.2)
+        # What the workers said of it is in the recording.
+        assert "rest" in after.table("profile", run=str(long.number)).columns["function"]
     with dask_diag_lab.load(tmp_path / "after.daskrun") as alone:
         for gone in (before.id, "../kernel-1"):
             note = alone.table("compare", **{**pair, "before_of": gone}).note

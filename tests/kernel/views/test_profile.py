@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
@@ -175,9 +176,9 @@ def test_event_loops_of_workers_or_of_the_scheduler(
     assert "about once a second" in page.view.caption.note
 
 
-def with_runs(situation: Situation) -> None:
+def with_runs(live: LiveSession) -> None:
     """Have two cells compute, from 1000 to 1001 and from 1002 to 1003."""
-    live, maker = situation.live, BatchMaker()
+    maker = BatchMaker()
     live.history.runs.clients.add("mine")
     for at in (0.0, 2.0):
         piece = Piece(f"{at:g}", "load()", "cell", 1, 1000 + at, 1001 + at)
@@ -187,7 +188,7 @@ def with_runs(situation: Situation) -> None:
 
 
 def test_a_run_is_its_stretch_of_time_until_all_is_shown_again(situation: Situation) -> None:
-    with_runs(situation)
+    with_runs(situation.live)
     page = situation.page(run="2")
     assert situation.cluster.of("profile")[-1].arguments["start"] == 1002
     page.view.show({})
@@ -195,7 +196,7 @@ def test_a_run_is_its_stretch_of_time_until_all_is_shown_again(situation: Situat
 
 
 def test_colours_say_what_takes_more_or_less_than_in_another_run(situation: Situation) -> None:
-    with_runs(situation)
+    with_runs(situation.live)
     page = situation.page(run="2", before="1")
     later, earlier = situation.cluster.of("profile")
     assert [one.arguments["start"] for one in (later, earlier)] == [1002, 1000]
@@ -208,3 +209,32 @@ def test_colours_say_what_takes_more_or_less_than_in_another_run(situation: Situ
     assert page.frame("inc")["line"].endswith("+600 ms than before")
     assert page.frame("load")["line"].endswith("−200 ms than before")
     assert page.view.caption.note.startswith("red took longer, blue shorter, than in [1] load()")
+
+
+def test_colours_compare_with_a_run_of_another_recording(situation: Situation) -> None:
+    with_runs(situation.live)
+    earlier = LiveSession()
+    with_runs(earlier)
+    run = next(iter(earlier.history.runs))
+    all_tasks = {"source": "tasks", "prefix": "", "worker": ""}
+    query = earlier.queries.ask("profile", **all_tasks, start=run.start, stop=run.stop)
+    earlier.queries.answered(query, answer(node("root", 20, node("inc", 20))), 1001)
+    asked = []
+
+    def read_other(dashboard_id: str, number: int) -> tuple[str, LiveSession]:
+        asked.append((dashboard_id, number))
+        return "old.daskrun", earlier
+
+    situation.live.read_other = read_other
+    page = situation.page(run="2", before="1", before_of="abc")
+    (later,) = situation.cluster.of("profile")
+    situation.live.answer(later, answer(node("root", 90, node("inc", 80))))
+    page.view.update()
+    page.view.update()
+    assert page.frame("inc")["line"].endswith("+600 ms than before")
+    assert "blue shorter, than in [1] load() · old.daskrun" in page.view.caption.note
+    page.view.show({"run": "2", "before": "2", "before_of": "abc"})
+    page.view.update()
+    page.view.update()
+    assert "old.daskrun has no profile to compare" in page.view.caption.note
+    assert asked == [("abc", 1), ("abc", 2)]
