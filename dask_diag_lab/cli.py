@@ -162,8 +162,6 @@ async def serve_until(
     OSError
         Nothing can listen there.
     """
-    from distributed.utils import get_ip
-
     from dask_diag_lab.composition import Composition
     from dask_diag_lab.server.auth import in_url
 
@@ -171,9 +169,12 @@ async def serve_until(
     composition = Composition(source, dashboard_id or secrets.token_hex(8), name, listen)
     try:
         await composition.start()
-        # `::` is of IPv6 alone. What is reached is any host of the Internet; nothing is sent.
-        reached = "2001:4860:4860::8888" if ":" in listen.host else "8.8.8.8"
-        host = get_ip(reached) if listen.host in ("0.0.0.0", "::") else listen.host  # noqa: S104  # asked
+        host = listen.host
+        if host in ("0.0.0.0", "::"):  # noqa: S104  # asked for
+            from distributed.utils import get_ip
+
+            # `::` is of IPv6 alone. What is reached is any host of the Internet; nothing is sent.
+            host = get_ip("2001:4860:4860::8888" if host == "::" else "8.8.8.8")
         # One that was given is known to those who need it, and stays out of logs.
         token = "…" if listen.token else composition.token
         taken = f"Port {listen.port} is taken. " if composition.port != listen.port != 0 else ""
