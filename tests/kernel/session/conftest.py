@@ -15,6 +15,7 @@ from tests.kernel.session.small_clusters import listening_ports, our_threads, sm
 @pytest.fixture
 def nothing_is_left(runtime_dir: object) -> Iterator[None]:
     """No thread of ours, no listening socket and no record may outlive a test."""
+    wait_until(lambda: not our_threads(), "those of a test before this one go on")
     before = listening_ports()
     yield
     gc.collect()
