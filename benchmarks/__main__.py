@@ -26,7 +26,7 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "task_stream": ("lab", "A task stream of 100 000 and 1 000 000 tasks in Chromium"),
     "relay": ("relay", "200 websockets through the Jupyter server, 10 frames a second each"),
     "kernel_cost": ("kernel", "What the kernel pays"),
-    "progress": ("progress", "progress() of 500 000 tasks, until its bars begin"),
+    "progress": ("captures", "progress() of 500 000 tasks, until its bars begin"),
     "get_task_stream": ("captures", "get_task_stream(count=1000) after 100 000 tasks"),
     "performance_reports": ("captures", "A performance report of 100 000 tasks"),
 }

@@ -1,8 +1,9 @@
-"""What captures cost: how long the scheduler's loop is held, and how large the file is."""
+"""What captures and bars cost: how long the scheduler's loop is held, how large a file is."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -12,7 +13,7 @@ from typing import Any
 
 import distributed
 import numpy as np
-from distributed import Client, wait
+from distributed import Client, Future, Scheduler, wait
 
 import dask_diag_lab
 from benchmarks.clusters import RunningCluster, own_cluster, separate_cluster
@@ -22,6 +23,10 @@ _TASKS = 100_000
 _AT_ONCE = 5_000
 _ASKED = 1000
 _CALLS = 9
+_RESULTS = 500
+_BEHIND_EACH = 999
+"""Tasks that each of these results waits for."""
+_LIMIT_S = 120
 _EXTENSION = "benchmark-watch"
 
 
@@ -76,6 +81,60 @@ def get_task_stream() -> list[Figure]:
         Figure("scheduler's loop held, longest", "ms", ours_held, stock_held, 10, note),
         Figure("from the call to its rows", "ms", ours_took, stock_took),
     ]
+
+
+def progress() -> list[Figure]:
+    """Return what the bars of half a million tasks cost before they move."""
+    with separate_cluster() as cluster, Client(cluster.address) as client, ExitStack() as begun:
+        client.run_on_scheduler(_fill)
+        futures: list[Future[Any]] = [Future(f"total-{i}", client) for i in range(_RESULTS)]
+
+        def ours() -> None:
+            bars = dask_diag_lab.progress(futures, notebook=True)
+            begun.callback(bars.close)
+            _wait_until(lambda: bars.report.is_counted)
+
+        def stock() -> None:
+            bars = distributed.progress(futures, notebook=True)
+            loop = client.loop.asyncio_loop
+            begun.callback(asyncio.run_coroutine_threadsafe(bars.listen(), loop).cancel)
+            _wait_until(lambda: bool(bars.widget.children))
+
+        measured = []
+        for start in (stock, ours):
+            client.run_on_scheduler(gc.collect)  # what came before is not collected meanwhile
+            measured.append(_measure(client, start))
+        client.run_on_scheduler(_empty)
+    (stock_held, stock_took), (ours_held, ours_took) = measured
+    held = "the scheduler's loop is held at once, at most"
+    return [
+        Figure(held, "ms", 1000 * ours_held, 1000 * stock_held, 50.0),
+        Figure("from the call to its bars", "s", ours_took, stock_took),
+    ]
+
+
+def _wait_until(has_begun: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _LIMIT_S
+    while not has_begun():
+        if time.monotonic() > deadline:
+            msg = f"no bars after {_LIMIT_S} s"
+            raise RuntimeError(msg)
+        time.sleep(0.01)
+
+
+async def _fill(dask_scheduler: Scheduler) -> None:
+    """Make tasks that wait for ever: sums, each of as many others."""
+    for i in range(_RESULTS):
+        total = dask_scheduler.new_task(f"total-{i}", None, "waiting")
+        for j in range(_BEHIND_EACH):
+            total.add_dependency(dask_scheduler.new_task(f"load-{i}-{j}", None, "waiting"))
+
+
+def _empty(dask_scheduler: Scheduler) -> None:
+    """Forget the tasks at once: letting go of them one by one would take a minute."""
+    for client in dask_scheduler.clients.values():
+        client.wants_what.clear()
+    dask_scheduler.tasks.clear()
 
 
 def _compute(client: Client) -> None:

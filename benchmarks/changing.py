@@ -13,8 +13,9 @@ import numpy as np
 
 from benchmarks.simulator import BEGIN, PREFIXES, Simulation
 from dask_diag_lab.jobs import Job
-from dask_diag_lab.schema import EVENTS, EXTRAS, GROUPS, STATES, WORKERS, Batch, Change, Field
+from dask_diag_lab.schema import STATES, Batch, Change
 from dask_diag_lab.schema.columns import arrays, columns_of
+from dask_diag_lab.schema.tables import EVENTS, EXTRAS, GROUPS, WORKERS, Field
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import subprocess
 import sys
@@ -15,10 +14,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
-from tornado.httpclient import HTTPRequest
-from tornado.websocket import websocket_connect
 
 from benchmarks.simulator import Simulation
+from benchmarks.viewers import connect
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.recording import snapshot
 
@@ -38,12 +36,8 @@ def save(n_tasks: int, path: Path) -> None:
 
 async def first_picture(url: str, token: str) -> None:
     """Wait until the task stream has come with what is drawn in it."""
-    address = f"{url.replace('http', 'ws')}/stream"
-    request = HTTPRequest(address, headers={"Authorization": f"token {token}"})
-    socket = await websocket_connect(request)
-    await socket.write_message(json.dumps({"type": "open", "id": "1", "plot": "task-stream"}))
-    for _ in ("document", "patch"):
-        await socket.read_message()
+    socket = await connect(url, token, ["task-stream"])
+    await socket.read_message()
     socket.close()
 
 

@@ -13,10 +13,11 @@ import asyncio
 import statistics
 import time
 from asyncio.events import Handle
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
+import numpy as np
 from distributed import Client, Scheduler, SchedulerPlugin, wait
 
 from benchmarks.clusters import RunningCluster, separate_cluster
@@ -78,16 +79,15 @@ def _compute_steadily(client: Client) -> None:
 
 
 class _Meter:
-    """Adds up, in the scheduler's process, the CPU time of the collector's turns and hooks."""
+    """Adds up, in the scheduler's process, the CPU time of the collector's turns."""
 
     def __init__(self) -> None:
-        self.answers_s = self.hooks_s = 0.0
+        self.answers_s = 0.0
         self._sockets: set[int] = set()
-        self._collector: Any = None  # sent by value: of no type known here
         self._run: Any = Handle._run  # takes a handle; of asyncio's inside, as are its fields
 
-    def begin(self, collector: Any) -> None:  # as above
-        """Have each turn of the loop and each transition timed from now on; harmless twice."""
+    def begin(self) -> None:
+        """Have each turn of the loop timed from now on; harmless twice."""
         run, clock = self._run, time.thread_time
 
         def timed_turn(handle: Any) -> None:  # asyncio's
@@ -99,17 +99,6 @@ class _Meter:
                 self.answers_s += spent_s
 
         Handle._run = timed_turn  # type: ignore[assignment,method-assign]  # the one way in
-        if collector is self._collector:
-            return
-        self._collector = collector
-        hook = collector.transition
-
-        def timed_hook(*arguments: Any, **named: Any) -> None:  # those of `distributed`
-            begun = clock()
-            hook(*arguments, **named)
-            self.hooks_s += clock() - begun
-
-        collector.transition = timed_hook
 
     def _is_ours(self, callback: Any, arguments: Any) -> bool:  # what asyncio was given
         """Tell a turn of the collector: its task, its timer, or bytes for one of its sockets."""
@@ -135,16 +124,20 @@ class _Meter:
 _METER: Final = _Meter()
 
 
-async def _spent(dask_scheduler: Scheduler) -> tuple[float, float, float]:
-    """Return CPU seconds so far: of the collector's answers, of its hooks, and of the process.
-
-    Runs on the scheduler, and begins the measuring there as soon as the collector has come.
-    """
+async def _collector_has_come(dask_scheduler: Scheduler) -> None:
     async with asyncio.timeout(10):
         while NAME not in dask_scheduler.plugins:
             await asyncio.sleep(0.05)
-    _METER.begin(dask_scheduler.plugins[NAME])
-    return _METER.answers_s, _METER.hooks_s, time.process_time()
+
+
+async def _spent(dask_scheduler: Scheduler) -> tuple[float, float]:
+    """Return CPU seconds so far: of the collector's answers, and of the process.
+
+    Runs on the scheduler, and begins the measuring there.
+    """
+    await _collector_has_come(dask_scheduler)
+    _METER.begin()
+    return _METER.answers_s, time.process_time()
 
 
 class _Hooks:
@@ -201,9 +194,7 @@ _HOOKS: Final = _Hooks()
 
 
 async def _time_hooks(dask_scheduler: Scheduler) -> None:
-    async with asyncio.timeout(10):
-        while NAME not in dask_scheduler.plugins:
-            await asyncio.sleep(0.05)
+    await _collector_has_come(dask_scheduler)
     _HOOKS.begin(dask_scheduler)
 
 
@@ -231,15 +222,13 @@ def hook_cost() -> list[Figure]:
     ]
 
 
-def _taken_percent(client: Client) -> tuple[float, float]:
-    """Return what the collector's answers and its hooks take, in percent of all else."""
+def _taken_percent(client: Client) -> float:
+    """Return what the collector's answers take, in percent of all else."""
     _compute(client, _RATE // _BATCHES_PER_S)
     before = client.run_on_scheduler(_spent)
     _compute_steadily(client)
-    after = client.run_on_scheduler(_spent)
-    answers_s, hooks_s, process_s = (b - a for a, b in zip(before, after, strict=True))
-    own_s = process_s - answers_s - hooks_s
-    return 100 * answers_s / own_s, 100 * hooks_s / own_s
+    answers_s, process_s = np.subtract(client.run_on_scheduler(_spent), before)
+    return float(100 * answers_s / (process_s - answers_s))
 
 
 @contextmanager
@@ -275,9 +264,9 @@ def _cost(system: str, n_viewers: int) -> float:
     return statistics.median(seen)
 
 
-def _taken() -> Callable[[int, int], float]:
-    """Return what gives the median of `_taken_percent` for a number of viewers."""
-    seen: dict[int, list[tuple[float, float]]] = {0: [], 20: []}
+def _taken() -> tuple[float, float]:
+    """Return the medians of `_taken_percent` without a viewer, and with 20."""
+    seen: dict[int, list[float]] = {0: [], 20: []}
     with _cluster() as (cluster, client):
         for n_round in range(_TIMED_ROUNDS + 1):
             # Backwards in each second round, against drift.
@@ -286,19 +275,18 @@ def _taken() -> Callable[[int, int], float]:
                     taken = _taken_percent(client)
                 if n_round:  # the first time, each has something to load
                     seen[n_viewers].append(taken)
-    return lambda n_viewers, which: statistics.median(taken[which] for taken in seen[n_viewers])
+    return statistics.median(seen[0]), statistics.median(seen[20])
 
 
 def scheduler_cost() -> list[Figure]:
     """Return µs per task at 0, 1, 5 and 20 viewers, and what the collector takes."""
     none, attached = _cost("none", 0), _cost("ours", 0)
     viewers = [(n, _cost("ours", n), _cost("stock", n)) for n in (1, 5, 20)]
-    taken = _taken()
+    unseen, seen = _taken()
     return [
         Figure("nothing attached", "µs", none),
         Figure("attached, no viewer", "µs", attached, none),
         *(Figure(f"{n} viewers", "µs", ours, stock) for n, ours, stock in viewers),
-        Figure("answers for 20 viewers, of all else", "%", taken(20, 0), None, 3.0),
-        Figure("answers while nobody looks, of all else", "%", taken(0, 0)),
-        Figure("recording what happens, of all else", "%", taken(0, 1)),
+        Figure("answers for 20 viewers, of all else", "%", seen, None, 3.0),
+        Figure("answers while nobody looks, of all else", "%", unseen),
     ]

@@ -11,25 +11,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import (
-    ACTIONS,
-    GRAPHS,
-    NTHREADS,
-    RUNNING,
-    STATES,
-    WORKERS,
-    Batch,
-    Change,
-    GraphChange,
-    Kind,
-    Outcome,
-    SchedulerInfo,
-    TableSchema,
-)
-from dask_diag_lab.schema import (
-    PREFIXES as PREFIX_TABLE,
-)
+from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, Kind, Outcome, SchedulerInfo
 from dask_diag_lab.schema.columns import arrays, columns_of, default_row
+from dask_diag_lab.schema.tables import ACTIONS, GRAPHS, NTHREADS, RUNNING, WORKERS, TableSchema
+from dask_diag_lab.schema.tables import PREFIXES as PREFIX_TABLE
 
 BEGIN: Final = 1_790_000_000.0
 """When the simulated scheduler started, seconds since the epoch."""

@@ -23,11 +23,10 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final
-from uuid import uuid4
 
 import psutil
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
-from tornado.websocket import WebSocketClientConnection, websocket_connect
 
 from benchmarks.clusters import separate_cluster
 from benchmarks.lab import Lab, in_browser, running_lab
@@ -150,26 +149,20 @@ class Samples:
 
 
 class Kernel:
-    """A kernel of the Jupyter server, spoken to through Jupyter's API as a page does."""
+    """A kernel that the Jupyter server has started."""
 
-    def __init__(self, lab: Lab, kernel_id: str, channels: WebSocketClientConnection) -> None:
-        self._lab, self._id, self._channels = lab, kernel_id, channels
+    def __init__(self, lab: Lab, kernel_id: str) -> None:
+        self._lab, self._id = lab, kernel_id
         self._turn = asyncio.Lock()
+        self.client = AsyncKernelClient()
+        self.client.load_connection_file(str(lab.runtime / f"kernel-{kernel_id}.json"))
+        self.client.start_channels(iopub=False, stdin=False, hb=False)
 
     async def run(self, code: str, **expressions: str) -> dict[str, Any]:  # literals of Python
         """Run a cell and return the values of expressions after it."""
-        header_ = {"msg_id": uuid4().hex, "msg_type": "execute_request", "version": "5.3"}
-        content = {"code": code, "silent": True, "user_expressions": expressions}
-        request = {"channel": "shell", "header": {**header_, "username": "", "session": self._id}}
-        request |= {"parent_header": {}, "metadata": {}, "content": content}
-        async with self._turn, asyncio.timeout(120):
-            await self._channels.write_message(json.dumps(request))
-            while True:
-                message = json.loads(str(await self._channels.read_message()))
-                asked = message["parent_header"].get("msg_id")
-                if message["channel"] == "shell" and asked == header_["msg_id"]:
-                    break
-        content = message["content"]
+        given: Any = {"user_expressions": expressions, "reply": True, "timeout": 120}
+        async with self._turn:
+            content = (await self.client.execute(code, silent=True, **given))["content"]
         if content["status"] != "ok":
             msg = "\n".join(content.get("traceback", [str(content)]))
             raise RuntimeError(msg)
@@ -191,14 +184,10 @@ async def _ask(lab: Lab, path: str, method: str) -> Any:  # JSON
 @asynccontextmanager
 async def _kernel(lab: Lab, client: str) -> AsyncIterator[Kernel]:
     """Start a kernel with a client."""
-    kernel_id = (await _ask(lab, "api/kernels", "POST"))["id"]
-    address = f"{lab.url.replace('http', 'ws', 1)}/api/kernels/{kernel_id}/channels"
-    request = HTTPRequest(f"{address}?session_id={uuid4().hex}", headers=lab.headers)
-    channels = await websocket_connect(request)
-    kernel = Kernel(lab, kernel_id, channels)
+    kernel = Kernel(lab, (await _ask(lab, "api/kernels", "POST"))["id"])
     await kernel.run(_BEGIN.format(client=client))
     yield kernel
-    channels.close()
+    kernel.client.stop_channels()
 
 
 async def _steady(kernel: Kernel, rounds: Rounds) -> None:

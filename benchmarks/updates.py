@@ -17,18 +17,10 @@ from benchmarks import stock
 from benchmarks.changing import ChangingCluster, JobsByHand, group_row
 from benchmarks.report import Figure
 from benchmarks.simulator import BEGIN
-from dask_diag_lab.schema import (
-    EVENTS,
-    GROUPS,
-    STATES,
-    Batch,
-    Change,
-    GraphChange,
-    SchedulerInfo,
-    TableSchema,
-)
-from dask_diag_lab.schema import PREFIXES as PREFIX_TABLE
+from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, SchedulerInfo
 from dask_diag_lab.schema.columns import columns_of
+from dask_diag_lab.schema.tables import EVENTS, GROUPS, TableSchema
+from dask_diag_lab.schema.tables import PREFIXES as PREFIX_TABLE
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import built_in_plots
 
@@ -152,33 +144,10 @@ def _groups(step: int) -> dict[str, Any]:
 
 def _graph(step: int) -> dict[str, Any]:
     """Return a binary tree of 5000 tasks at first, and then another state for every one."""
-    added = [(n, f"t-{n}", "t", "t", [n // 2] if n else []) for n in range(0 if step else 5000)]
-    return _graph_change(added, [(n, step % len(STATES)) for n in range(5000)], is_new=not step)
-
-
-def _summed(step: int) -> dict[str, Any]:
-    """Return 4900 tasks at first, and then the sums of ten pairs of them."""
-    first = (step - 1) * 10
-    added = [(4900 + i, f"s-{i}", "s", "s", [2 * i, 2 * i + 1]) for i in range(first, first + 10)]
+    change = GraphChange(is_snapshot=not step, is_exact=True, total=5000, limit=5000)
     if not step:
-        added = [(i, f"t-{i}", "t", "t", []) for i in range(4900)]
-    return _graph_change(added, [(node, 1) for node, *_ in added], is_new=not step)
-
-
-def _renewed(step: int) -> dict[str, Any]:
-    """Return 2500 chains of two tasks, of other keys each time."""
-    added = [(i, f"t-{step}-{i}", "t", "t", [i - 1] if i % 2 else []) for i in range(5000)]
-    return _graph_change(added, [(i, 1) for i in range(5000)], is_new=True)
-
-
-def _graph_change(
-    added: list[tuple[int, str, str, str, list[int]]],
-    states: list[tuple[int, int]],
-    *,
-    is_new: bool,
-) -> dict[str, Any]:
-    change = GraphChange(is_snapshot=is_new, is_exact=True, total=5000, limit=5000)
-    change.added, change.states = added, states
+        change.added = [(n, f"t-{n}", "t", "t", [n // 2] if n else []) for n in range(5000)]
+    change.states = [(n, step % len(STATES)) for n in range(5000)]
     return {"graph": change}
 
 
@@ -193,8 +162,6 @@ MANY_ROWS: Final[Mapping[tuple[str, str], Fields]] = {
     ("memory-by-key", "1000 prefixes, one changes"): _prefixes,
     ("groups", "3000 groups, one changes"): _groups,
     ("graph", "5000 tasks, all change"): _graph,
-    ("graph", "4900 tasks, sums of ten pairs come"): _summed,
-    ("graph", "5000 other tasks in chains of two"): _renewed,
     ("events", "10 000 events, one more"): _events,
 }
 """A plot and what it has many of, and the batches that bring them."""

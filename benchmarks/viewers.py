@@ -62,7 +62,7 @@ async def view(targets: str) -> Served:
     """Serve `watching`."""
     counts = {"frames": 0, "bytes": 0, "last": 0.0}
     async with asyncio.timeout(_TIMEOUT_S):
-        sockets = await asyncio.gather(*(_connect(*target) for target in json.loads(targets)))
+        sockets = await asyncio.gather(*(connect(*target) for target in json.loads(targets)))
     following = [asyncio.create_task(_follow(socket, counts)) for socket in sockets]
 
     def answer() -> dict[str, float]:
@@ -75,7 +75,7 @@ async def view(targets: str) -> Served:
         task.cancel()
 
 
-async def _connect(url: str, token: str, plots: Sequence[str]) -> WebSocketClientConnection:
+async def connect(url: str, token: str, plots: Sequence[str]) -> WebSocketClientConnection:
     """Open a page's websocket, and read its documents."""
     address = url.replace("http", "ws", 1)
     return await (_open_ours(address, token, plots) if plots else _open_stock(address))
@@ -177,7 +177,7 @@ async def _visitor(
         ]
         try:
             url, plot = random.choice(plots)
-            socket = await _connect(url, token, [plot])
+            socket = await connect(url, token, [plot])
         except (HTTPClientError, WebSocketError, OSError, AssertionError, IndexError):
             counts["refused"] += 1  # its kernel has just gone
             await asyncio.sleep(0.5)

@@ -2,7 +2,7 @@
 
 With `session`, which gives it a thread, the only code that knows all of these packages. It needs
 no Jupyter kernel: any process and any running loop will do. A recording is served without
-`distributed`, whose import takes a second.
+`distributed`, whose import takes a second. `RunFiles` saves runs as they end.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from dask_diag_lab.analysis.facts import TOLD_S
 from dask_diag_lab.jobs import JobRunner
-from dask_diag_lab.run_files import RunFiles, Snapshot
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
 from dask_diag_lab.server.channel import Channel
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.schema import Batch, FeedState
+    from dask_diag_lab.server.handlers import Snapshot
+    from dask_diag_lab.store.runs import RunRecord
     from dask_diag_lab.transport import Feed
 
 logger = logging.getLogger(__name__)
@@ -62,6 +64,9 @@ NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more.
 KEPT: Final = "The history is kept until the kernel stops."
 NO_OTHER: Final = "The cluster or recording of the earlier run is not open on this machine."
 RECORDED: Final = "This is a recording; its cluster cannot be asked any more."
+
+OWN: Final = "run ????-??-?? ??-??-?? *.daskrun"
+"""Only files of such names are ever removed."""
 
 
 @dataclass(slots=True)
@@ -289,15 +294,72 @@ def run_files(live: LiveSession, snapshot: Snapshot) -> RunFiles | None:
     return RunFiles(live, snapshot, Path(folder).expanduser(), most, nbytes)
 
 
+class RunFiles:
+    """Saves each run that is over, and removes the oldest files.
+
+    Parameters
+    ----------
+    live : LiveSession
+    snapshot : callable
+        Takes a `LiveSession.selection`, returns what writes a recording to a file in any thread.
+    folder : Path
+    most, most_bytes : int
+        How many files are kept, and how large these may be together; the newest always is.
+    """
+
+    def __init__(
+        self, live: LiveSession, snapshot: Snapshot, folder: Path, most: int, most_bytes: int
+    ) -> None:
+        self._live, self._snapshot, self._folder = live, snapshot, folder
+        self._most, self._most_bytes = most, most_bytes
+        self._seen: set[int] = set()
+        self._saving: asyncio.Task[None] | None = None
+
+    def look(self) -> None:
+        """Begin to save the next run that is over; on the loop."""
+        if self._saving is not None and not self._saving.done():
+            return
+        now = self._live.time
+        for record in self._live.history.runs:
+            if record.number not in self._seen and record.is_over and now > record.stop + TOLD_S:
+                self._seen.add(record.number)
+                self._saving = asyncio.create_task(self._save(record))
+                return
+
+    async def close(self) -> None:
+        """Wait for the file that is being written."""
+        if self._saving is not None:
+            await asyncio.wait([self._saving])
+
+    async def _save(self, record: RunRecord) -> None:
+        began = time.strftime("%Y-%m-%d %H-%M-%S", time.localtime(record.start))
+        name = re.sub(r"[^\w.()=, -]+", "_", record.name(self._live.history.strings))[:60]
+        path = self._folder / f"run {began} {name.strip()}.daskrun"
+        try:
+            write = await self._snapshot({"run": str(record.number)})
+            await asyncio.to_thread(self._write, write, path)
+        except OSError as error:
+            logger.warning("A run could not be saved as %s: %s", path, error)
+
+    def _write(self, write: Callable[[Path], None], path: Path) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write(path)
+        files = {file: file.stat() for file in self._folder.glob(OWN)}
+        total = 0
+        for at, file in enumerate(sorted(files, key=lambda file: -files[file].st_mtime_ns)):
+            total += files[file].st_size
+            if at and (at >= self._most or total > self._most_bytes):
+                file.unlink(missing_ok=True)
+
+
 def _circumstances() -> dict[str, Any]:  # JSON
     """Return versions, and those settings of Dask that hold no secret, for a recording."""
     import dask
 
     from dask_diag_lab.server.info import shown_configuration
 
-    with dask.config.config_lock:  # a cell may be setting something
-        settings = shown_configuration(dask.config.config)
-    return {"versions": announce.versions(), "settings": dict(settings)}
+    settings = dict(shown_configuration(dask.config.config))
+    return {"versions": announce.versions(), "settings": settings}
 
 
 class Composition:
@@ -385,14 +447,7 @@ class Composition:
         self._announce()
         opened.callback(self._withdraw)
         if (kernel := announce.own_kernel()) is not None:
-            channel = Channel(
-                kernel,
-                self.url,
-                self.token,
-                self._info,
-                self.server.stream,
-                lambda: self.server.is_found,
-            )
+            channel = Channel(kernel, self.url, self.token, self._info, self.server)
             opened.push_async_callback(channel.close)
         self.feed.start()
 
@@ -488,7 +543,7 @@ class Composition:
         return [query for query in asked if query.answer is not None]
 
     async def query(self, kind: str, arguments: Mapping[str, str | float]) -> Any:  # plain data
-        """Return the cluster's answer of now to one of `schema.QUERIES`.
+        """Return the cluster's answer of now to one of `schema.tables.QUERIES`.
 
         Raises
         ------

@@ -44,8 +44,8 @@ async def dask_teardown(client: Client) -> None:
 def _show_links() -> None:
     from IPython.core.interactiveshell import InteractiveShell
 
+    from dask_diag_lab.notebook import add_magic
     from dask_diag_lab.notebook.client_repr import add_formatters
-    from dask_diag_lab.notebook.magic import add_magic
 
     add_formatters(InteractiveShell.instance())
     add_magic(InteractiveShell.instance())

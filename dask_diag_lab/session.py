@@ -4,7 +4,8 @@ Each cluster has one `Diagnostics`, which runs a `Composition` on an event loop 
 own and ends with the last client of that cluster; that of a recording, which `load` makes, ends
 when it is closed. In a Jupyter kernel what it knows is still
 served after that: the history of the cluster that closed last, until another cluster is attached or
-the kernel stops. `_Attachments` keeps which are open and whose history is kept.
+the kernel stops. `_Attachments` keeps which are open and whose history is kept. `CellWatch` tells
+them which cell of a notebook runs, so that what it has a cluster do is named after it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import secrets
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
@@ -25,17 +27,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
-from dask_diag_lab.cells import CellWatch
 from dask_diag_lab.composition import Composition, Recording, Target, own_listen
 from dask_diag_lab.server import announce, missing_bokeh
 from dask_diag_lab.server.handlers import until
+from dask_diag_lab.store.runs import Piece, name_of_code
 
 if TYPE_CHECKING:
     from distributed import Client
+    from IPython.core.interactiveshell import InteractiveShell
 
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.store import LiveSession
-    from dask_diag_lab.store.runs import Piece
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -253,7 +255,7 @@ class Diagnostics:
         return self._run_soon(run, of_history=of_history)
 
     def query(self, kind: str, **arguments: str | float) -> Future[Any]:  # plain data, by kind
-        """Ask the cluster one of `schema.QUERIES`; `transport.answers` describes the results.
+        """Ask the cluster one of `schema.tables.QUERIES`; `transport.answers` describes results.
 
         Fails as `submit` does, and with a RuntimeError that says why there is no answer.
         """
@@ -434,6 +436,58 @@ def _is_closed(one: Any) -> bool:  # a client; whatever has a scheduler's addres
         return False
     status = getattr(one, "status", "")
     return getattr(status, "name", status) in ("closing", "closed")  # gateways have plain words
+
+
+class CellWatch:
+    """Follows the cells that a shell executes.
+
+    Parameters
+    ----------
+    shell : InteractiveShell
+        It may execute a cell now.
+    on_change : callable
+        Takes a `Piece` of this process's clock when a cell begins, and when it ends.
+
+    Attributes
+    ----------
+    running : Piece or None
+        The cell that is executed.
+    """
+
+    def __init__(self, shell: InteractiveShell, on_change: Callable[[Piece], None]) -> None:
+        self._shell, self._on_change = shell, on_change
+        self.running: Piece | None = None
+        self._ahead = 0  # some versions of IPython count a cell before it runs, others after
+        kernel = announce.own_kernel()
+        parent: dict[str, Any] = kernel.get_parent("shell") if kernel else {}
+        code = parent.get("content", {}).get("code", "")
+        if code or kernel is None:  # else a widget's button made the client
+            self._begin(code, parent.get("metadata", {}).get("cellId"))
+        shell.events.register("pre_run_cell", self._began)
+        shell.events.register("post_run_cell", self._ended)
+
+    def _began(self, info: Any) -> None:  # IPython's ExecutionInfo
+        if info.store_history:  # else a magic runs its cell once more
+            self._end()
+            self._begin(info.raw_cell, getattr(info, "cell_id", None))
+
+    def _begin(self, code: str, cell: str | None) -> None:
+        count, now = int(self._shell.execution_count) - self._ahead, time.time()
+        self.running = Piece(secrets.token_hex(8), name_of_code(code), cell or "", count, start=now)
+        self._on_change(self.running)
+
+    def _ended(self, result: Any) -> None:  # IPython's ExecutionResult
+        if result.info.store_history:
+            if self.running is not None and result.execution_count is not None:
+                self._ahead += self.running.count - result.execution_count
+                self.running.count = result.execution_count
+            self._end()
+
+    def _end(self) -> None:
+        ended, self.running = self.running, None
+        if ended is not None:
+            ended.stop = time.time()
+            self._on_change(ended)
 
 
 class _Attachments:

@@ -1,29 +1,5 @@
 /** Every id this extension registers, listens to or writes into a page; no code and no imports. */
 
-/** The plugins, one noun each; those with menus, keys or settings have a schema of the same name. */
-export namespace PluginIDs {
-  export const dashboards = 'dask-diag-lab:dashboards';
-  /** What the others share; users have their settings under this name. */
-  export const shared = 'dask-diag-lab:plugin';
-  export const panes = 'dask-diag-lab:panes';
-  export const layouts = 'dask-diag-lab:layouts';
-  export const sidebar = 'dask-diag-lab:sidebar';
-  export const links = 'dask-diag-lab:links';
-  export const outputs = 'dask-diag-lab:outputs';
-  export const status = 'dask-diag-lab:status';
-  export const running = 'dask-diag-lab:running';
-  export const runs = 'dask-diag-lab:runs';
-  export const palette = 'dask-diag-lab:palette';
-  export const recordings = 'dask-diag-lab:recordings';
-}
-
-/** The ids of the tokens by which plugins (ours and others') share services. */
-export namespace TokenIDs {
-  export const dashboards = 'dask-diag-lab:IDashboards';
-  export const shared = 'dask-diag-lab:IShared';
-  export const panes = 'dask-diag-lab:IPanes';
-}
-
 /** The commands; each has a label and is safe without arguments. */
 export namespace CommandIDs {
   export const openPlot = 'dask-diag-lab:open-plot';

@@ -65,7 +65,7 @@ class Case:
     memory_limit : float
         The least that a worker has; infinite where there is no limit.
     thresholds : mapping of str to (float or None)
-        `schema.THRESHOLDS`.
+        `schema.tables.THRESHOLDS`.
     n_stuck : int
         Tasks that no worker may run, where the window is of now.
     is_run : bool

@@ -169,9 +169,7 @@ def _executed(case: Case, released: Ints) -> list[Step]:
     return steps[::-1]
 
 
-def what_if(
-    case: Case, threads: int | None = None, transfer: float = 1.0, most_s: Floats | None = None
-) -> Estimate:
+def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Estimate:
     """Return how long a run would have taken with something else.
 
     Parameters
@@ -181,8 +179,6 @@ def what_if(
         With so many threads; default: as many as there were.
     transfer : float
         With so many times what waiting for data took.
-    most_s : ndarray of float64, optional
-        With no task of `Case.tasks` longer than this.
 
     Raises
     ------
@@ -205,9 +201,8 @@ def what_if(
     error = abs(measured - (float(tasks["stop"].max()) - begin)) / case.wall_s
     if error > MOST_WRONG:
         return Estimate(np.nan, case.wall_s, error)
-    shorter = seconds if most_s is None else np.minimum(seconds, most_s)
     lag += (transfer - 1) * moved
-    other = _simulated(case, released, waves, shorter, lag, threads or n_threads)
+    other = _simulated(case, released, waves, seconds, lag, threads or n_threads)
     rest_s = case.facts.window.stop - float(tasks["stop"].max())
     # What it is off by in both cases cancels.
     return Estimate(

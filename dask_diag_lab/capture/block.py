@@ -122,7 +122,10 @@ class CaptureBlock:
         if self._draws:
             # What is missing for a picture is said before the block, not after an hour in it.
             import dask_diag_lab.server.saved  # noqa: F401
-        self._begin, self._start_s = self._ask_fresh(_moment)
+        try:
+            self._begin, self._start_s = self._ask(_moment, is_fresh=True)
+        except (LinkLostError, TimeoutError) as error:
+            raise RuntimeError(f"Nothing can be captured: {error_text(error)}.") from error
         self._kept.enter_context(self._diagnostics.kept())
 
     def _end(self) -> tuple[TaskRows, float]:
@@ -136,12 +139,6 @@ class CaptureBlock:
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
         return rows, stop_s
-
-    def _ask_fresh(self, function: Callable[[LiveSession], T]) -> T:
-        try:
-            return self._ask(function, is_fresh=True)
-        except (LinkLostError, TimeoutError) as error:
-            raise RuntimeError(f"Nothing can be captured: {error_text(error)}.") from error
 
     def _ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> T:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)

@@ -15,7 +15,7 @@ from dask_diag_lab.analysis.comparison import (
     prefix_differences,
     waterfall,
 )
-from dask_diag_lab.capture.run import Run
+from dask_diag_lab.capture.run import Run, html_table
 from dask_diag_lab.views import format as fmt
 
 MOST_PREFIXES: Final = 10
@@ -59,12 +59,7 @@ class Comparison:
             [(fmt.signed(step), CATEGORIES[name].label) for name, step in self._steps()],
             list(self._rows()),
         ]
-        tables = [
-            "".join(f"<tr>{''.join(f'<td>{escape(c)}</td>' for c in row)}</tr>" for row in part)
-            for part in parts
-        ]
-        shown = "".join(f"<table>{rows}</table>" for rows in tables if rows)
-        return f"<strong>{escape(self._headline)}</strong>{shown}"
+        return f"<strong>{escape(self._headline)}</strong>{''.join(map(html_table, parts))}"
 
     @property
     def _headline(self) -> str:

@@ -123,12 +123,9 @@ def _draw(
     trees: Sequence[Tree], asked: Mapping[str, Any], filename: str | os.PathLike[str] | None
 ) -> UIElement:
     """Draw, and save, trees that are added up as the plot of profiles does; in any thread."""
-    import dask.config
-    from dask.utils import parse_timedelta
-
     from dask_diag_lab.server.saved import drawn_panel, picture_of, save_page, saved_page
     from dask_diag_lab.store import LiveSession
-    from dask_diag_lab.transport.answers import add_tree, empty_tree, prune_tree
+    from dask_diag_lab.transport.answers import add_tree, empty_tree, prune_tree, sampling_s
     from dask_diag_lab.views.registry import get_plot
 
     total = empty_tree()
@@ -140,10 +137,8 @@ def _draw(
         arguments |= {"prefix": asked["key"] or ""}
     else:
         arguments |= {"source": "scheduler-loop" if asked["scheduler"] else "worker-loops"}
-    setting = "interval" if is_of_tasks else "cycle"
-    interval = dask.config.get(f"distributed.worker.profile.{setting}")
     answer = {"tree": total, "pruned": prune_tree(total), "missing": {}}
-    answer["interval_s"] = parse_timedelta(interval, default="ms")
+    answer["interval_s"] = sampling_s("interval" if is_of_tasks else "cycle")
     live = LiveSession()
 
     live.queries.on_ask = lambda query: (

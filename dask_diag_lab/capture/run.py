@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import operator
 import os
+import re
 import secrets
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from html import escape
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from dask_diag_lab.analysis.budget import CATEGORIES, Facts, budget_of
+from dask_diag_lab.analysis.budget import BUSY, CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.comparison import settings_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
-from dask_diag_lab.capture.checks import CheckError, failure_of
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.server import announce
@@ -43,6 +44,20 @@ REPORT_S: Final = 3.0
 """So long the end of a block waits at most for what workers tell of it with their heartbeats."""
 NAMED: Final = 3
 """Prefixes named in each category."""
+
+COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_LIMIT: Final = re.compile(r"([a-z -]+?) *([<>]=?) *(\d+(?:\.\d+)?) *(%|s)")
+_NAMES: Final = {its.label.lower(): name for name, its in CATEGORIES.items()}
+_NO_FINDINGS: Final = re.compile(r"no findings(?: above (\d+(?:\.\d+)?) *(%|s))?")
+
+
+class CheckError(AssertionError):
+    """A run did not keep to what was asked of it; the text has the figures."""
 
 
 def run(name: str | None = None, client: Client | None = None) -> Run:
@@ -181,11 +196,10 @@ class Run(CaptureBlock):
         if not self.stop:
             return f"{self.name or 'Run'}: not over yet"
         rows = [
-            f"{fmt.percent(self._share(of)):>7}  {fmt.duration(seconds):>12}"
-            f"  {CATEGORIES[of].label:<16}  {self._most(of)}".rstrip()
-            for of, seconds in self.budget.items()
+            f"{share:>7}  {took:>12}  {label:<16}  {most}".rstrip()
+            for share, took, label, most in self._shares()
         ]
-        found = [f"{self._saving(one):>7}  {one.text}: {one.advice}" for one in self.findings]
+        found = [f"{saved:>7}  {text}: {advice}" for saved, text, advice in self._advice()]
         return "\n".join([self._headline, *rows, "", *(found or [self.verdict])])
 
     @property
@@ -199,18 +213,8 @@ class Run(CaptureBlock):
     def _repr_html_(self) -> str:
         if not self.stop:
             return escape(str(self))
-        rows = "".join(
-            f"<tr><td>{fmt.percent(self._share(of))}</td><td>{fmt.duration(seconds)}</td>"
-            f"<td>{CATEGORIES[of].label}</td><td>{escape(self._most(of))}</td></tr>"
-            for of, seconds in self.budget.items()
-        )
-        found = "".join(
-            f"<tr><td>{self._saving(one)}</td><td>{escape(one.text)}</td>"
-            f"<td>{escape(one.advice)}</td></tr>"
-            for one in self.findings
-        )
-        found = f"<table>{found}</table>" if found else f"<p>{escape(self.verdict)}</p>"
-        return f"<strong>{escape(self._headline)}</strong><table>{rows}</table>{found}"
+        found = html_table(self._advice()) or f"<p>{escape(self.verdict)}</p>"
+        return f"<strong>{escape(self._headline)}</strong>{html_table(self._shares())}{found}"
 
     def critical_path(self) -> CriticalPath:
         """Return what the end of the run waited for, and what more workers would bring.
@@ -261,10 +265,34 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
-        given = self.findings, self.budget, self.offered_s, self.stop - self.start
-        failures = [failure for one in checks if (failure := failure_of(one, *given))]
+        failures = [failure for one in checks if (failure := self._failure_of(one, self.findings))]
         if failures:
             raise CheckError(f"{self.name}: {'; '.join(failures)}")
+
+    def _failure_of(self, check: str, findings: Sequence[Finding]) -> str:
+        """Return why the run does not pass a check, '' where it does."""
+        asked = check.strip().lower()
+        if found := _NO_FINDINGS.fullmatch(asked):
+            least = _in_seconds(found[1] or "0", found[2] or "s", self.duration)
+            over = [one for one in findings if not one.saved_s <= least]  # of NaN: not known
+            return "; ".join(f"{one.text} ({fmt.write('seconds', one.saved_s)})" for one in over)
+        parts = _LIMIT.fullmatch(asked)
+        idle_s = self.offered_s - sum(self.budget.get(name, 0.0) for name in BUSY)
+        seconds = dict.fromkeys(CATEGORIES, 0.0) | self.budget
+        seconds |= {"idle": idle_s, "duration": self.duration}
+        name = "" if parts is None else _NAMES.get(parts[1], parts[1])
+        if parts is None or name not in seconds or (name == "duration" and parts[4] == "%"):
+            raise ValueError(
+                f"“{check[:60]}” is no check: write “no findings”, “no findings above 10%”, or what"
+                f" is to be below or above a share or seconds, such as “idle<30%” or"
+                f" “duration<60s”, of {', '.join(seconds)}."
+            )
+        comparison, limit, unit = parts.groups()[1:]
+        if COMPARISONS[comparison](seconds[name], _in_seconds(limit, unit, self.offered_s)):
+            return ""
+        is_share = self.offered_s and unit == "%"
+        share = f", {fmt.percent(seconds[name] / self.offered_s)}" if is_share else ""
+        return f"{name} is {fmt.duration(seconds[name])}{share}, not {comparison}{limit}{unit}"
 
     @property
     def findings(self) -> list[Finding]:
@@ -294,8 +322,25 @@ class Run(CaptureBlock):
             raise RuntimeError(f"{self.name or 'The run'} is not over yet: ask after its block.")
         return self._read()
 
-    def _saving(self, one: Finding) -> str:
-        return fmt.duration(one.saved_s) if np.isfinite(one.saved_s) else ""
+    def _shares(self) -> list[tuple[str, ...]]:
+        """Return share, seconds, name and largest prefixes of each category."""
+        return [
+            (
+                fmt.percent(seconds / self.offered_s),
+                fmt.duration(seconds),
+                CATEGORIES[of].label,
+                ", ".join(
+                    f"{prefix} {fmt.duration(its)}"
+                    for prefix, its in list(self.prefixes.get(of, {}).items())[:NAMED]
+                ),
+            )
+            for of, seconds in self.budget.items()
+        ]
+
+    def _advice(self) -> list[tuple[str, ...]]:
+        """Return what each finding saves, where that is known, its text and its advice."""
+        saved = [fmt.duration(s) if isfinite(s := one.saved_s) else "" for one in self.findings]
+        return [(s, one.text, one.advice) for s, one in zip(saved, self.findings, strict=True)]
 
     @property
     def _headline(self) -> str:
@@ -307,13 +352,6 @@ class Run(CaptureBlock):
             f" · {fmt.plural(self.n_tasks, 'task')}{failed}"
             f" · {fmt.duration(self.offered_s)} of worker threads"
         )
-
-    def _share(self, category: str) -> float:
-        return self.budget[category] / self.offered_s
-
-    def _most(self, category: str) -> str:
-        named = list(self.prefixes.get(category, {}).items())[:NAMED]
-        return ", ".join(f"{prefix} {fmt.duration(seconds)}" for prefix, seconds in named)
 
     @classmethod
     def of_number(cls, diagnostics: Diagnostics, number: int) -> Self:
@@ -422,6 +460,17 @@ class Run(CaptureBlock):
         self.n_attempts = each[Outcome.RETRIED] + each[Outcome.KILLED]
 
 
+def html_table(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return rows of text as HTML; '' for none."""
+    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table>{body}</table>" if body else ""
+
+
 def _end_of(live: LiveSession) -> float:
     """Return when all that is known has ended: workers' clocks are only known to some 0.1 s."""
     return float(np.fmax(live.time, live.history.actions.last_stop))
+
+
+def _in_seconds(limit: str, unit: str, whole_s: float) -> float:
+    return float(limit) * (whole_s / 100 if unit == "%" else 1.0)

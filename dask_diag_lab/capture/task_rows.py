@@ -58,7 +58,7 @@ class TaskRows:
     Attributes
     ----------
     columns : mapping of str to ndarray
-        Those of `schema.ACTIONS`, with the numbers of the history.
+        Those of `schema.tables.ACTIONS`, with the numbers of the history.
     texts, keys : mapping of int to str
         The text of each string id, and the key of each task, in ``columns``.
     details : mapping of int to bytes

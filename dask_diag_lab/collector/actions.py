@@ -1,4 +1,4 @@
-"""What worker threads did, as packed rows of `schema.ACTIONS` in a bounded log with cursors.
+"""What worker threads did, as packed rows of `schema.tables.ACTIONS` in a bounded log with cursors.
 
 Must not look at the scheduler.
 """
@@ -54,6 +54,11 @@ number of the graph that it came with (0: not known)."""
 
 NEVER: Final[Moments] = (nan, nan, 0)
 
+Ended = tuple[
+    Any, str, str, int, Mapping[str, Any], Moments
+]  # keys and messages are `distributed`'s
+"""Of a task that has ended: key, prefix, worker, an `Outcome`, the worker's message, moments."""
+
 MAX_PENDING: Final = 1_000
 """Ended tasks whose rows are not made yet, at about 1 kB each. The scheduler's caches are cold in
 between its events: the rows of many at once take a fifth of the time of as many one by one."""
@@ -95,17 +100,6 @@ class Clocks:
 class _Chunk:
     """Consecutive rows of whole tasks, and these tasks' keys; sizes are in bytes."""
 
-    __slots__ = (
-        "detail_bytes",
-        "details",
-        "first_row",
-        "first_task",
-        "keys",
-        "rows",
-        "size",
-        "used",
-    )
-
     def __init__(self, first_row: int, first_task: int, n_rows: int) -> None:
         self.first_row = first_row
         self.first_task = first_task
@@ -126,8 +120,8 @@ class ActionRecorder:
         `Moments` by key, of tasks that are not finished; set by the hook.
     before : Moments
         Those of tasks that are not among these: they were there before the collector came.
-    pending : list of tuple
-        Arguments of `_record`, of tasks whose rows `flush` has yet to make; the hook appends to it.
+    pending : list of Ended
+        Tasks whose rows `flush` has yet to make; the hook appends to it.
     total : int
         Rows recorded since the start, without those of ``pending``, as the others here.
     tasks : int
@@ -143,7 +137,7 @@ class ActionRecorder:
     ) -> None:
         self.moments: dict[Any, Moments] = {}
         self.before = NEVER
-        self.pending: list[tuple[Any, str, str, int, Mapping[str, Any], Moments]] = []
+        self.pending: list[Ended] = []
         self.total = 0
         self.tasks = 0
         self.unnamed = 0
@@ -178,20 +172,13 @@ class ActionRecorder:
         """Make the rows of all tasks that are pending."""
         for ended in self.pending:
             try:
-                self._record(*ended)
+                self._record(ended)
             except (AttributeError, KeyError, TypeError, ValueError, OverflowError, struct.error):
                 self.skipped += 1
         self.pending.clear()
 
-    def _record(
-        self,
-        key: Any,  # any hashable
-        prefix: str,
-        worker: str,
-        outcome: int,
-        message: Mapping[str, Any],  # of `distributed`
-        moments: Moments,
-    ) -> None:
+    def _record(self, ended: Ended) -> None:
+        key, prefix, worker, outcome, message, moments = ended
         fact, chunk = message.get, self._chunk
         startstops = fact("startstops") or ()
         if chunk.used + ROW_BYTES * len(startstops) > chunk.size:
@@ -268,20 +255,6 @@ class ActionRecorder:
             "is_more": stop < self.total,
         }
         return answer, stop
-
-    def of_key(self, key: Any) -> list[dict[str, Any]]:  # any hashable
-        """Return the newest actions of a task."""
-        self.flush()
-        names = {number: name for name, number in KINDS.items()}
-        for chunk in reversed(self._chunks):
-            if key in chunk.keys:
-                task = chunk.first_task + len(chunk.keys) - 1 - chunk.keys[::-1].index(key)
-                return [
-                    {"action": names[row[2]], "start": row[0], "stop": row[1]}
-                    for row in struct.iter_unpack(ROW, memoryview(chunk.rows)[: chunk.used])
-                    if row[-2] == task
-                ]
-        return []
 
     def clear(self) -> None:
         """Let all rows go; the log is not used after."""

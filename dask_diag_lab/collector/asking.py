@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 from distributed.protocol.serialize import Serialize, Serialized
 
-from dask_diag_lab.collector.actions import ActionRecorder
 from dask_diag_lab.collector.wire import MAX_TEXT, cut, key_text, plain
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _frames(value: Any) -> bytes:  # what a worker serialized, in this process o
     raise TypeError(f"its answer has a {type(value).__name__} in it")
 
 
-def task_handler(scheduler: Scheduler, log: ActionRecorder) -> Callable[..., dict[str, Any]]:
+def task_handler(scheduler: Scheduler) -> Callable[..., dict[str, Any]]:
     """Return the RPC handler that answers ``key``, a key as text, with ``{"task": …}``.
 
     None stands for a task that is not known; an error of its own comes as ``{"error": text}``.
@@ -118,7 +117,7 @@ def task_handler(scheduler: Scheduler, log: ActionRecorder) -> Callable[..., dic
     def dask_diag_lab_task(key: str) -> dict[str, Any]:
         try:
             ts = _find(scheduler, key)
-            return {"task": None if ts is None else _describe_task(scheduler, ts, log)}
+            return {"task": None if ts is None else _describe_task(scheduler, ts)}
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             return {"error": f"{type(error).__name__}: {error}"[:1000]}
 
@@ -138,7 +137,7 @@ def _find(scheduler: Scheduler, text: str) -> TaskState | None:
     return next((ts for key, ts in newest if key_text(key) == text), None)
 
 
-def _describe_task(scheduler: Scheduler, ts: TaskState, log: ActionRecorder) -> dict[str, Any]:
+def _describe_task(scheduler: Scheduler, ts: TaskState) -> dict[str, Any]:
     sets = {
         "dependencies": ts.dependencies,
         "dependents": ts.dependents,
@@ -167,7 +166,6 @@ def _describe_task(scheduler: Scheduler, ts: TaskState, log: ActionRecorder) -> 
         "traceback": cut(plain(ts.traceback_text or ""), MAX_TRACEBACK),
         "blame": key_text(blame.key) if blame is not None and blame is not ts else "",
         "erred_on": sorted(ts.erred_on or ())[:MAX_WORKERS],
-        "actions": log.of_key(ts.key),
         "story": _story(scheduler, ts),
         "missing": "",
     }

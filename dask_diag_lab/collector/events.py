@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 MAX_LOOKED_AT: Final = 5
 """Tasks of a graph; to measure one takes a tenth of a millisecond."""
 
-MAX_MERGED: Final = 1_000
-"""Prefixes and workers whose failures are counted between two pulls."""
-
 IN_ONE_GO_S: Final = 0.005
 """A loop of ``client.submit`` sends thousands of graphs a second; two cells are further apart."""
 
@@ -51,6 +48,7 @@ class EventRecorder:
 
     def __init__(self, limit: int = EVENTS.max_rows) -> None:
         self._total = 0
+        self._limit = limit
         self._events: deque[Event] = deque(maxlen=limit)
         self._merged: dict[tuple[object, ...], tuple[float, str, dict[str, Any]]] = {}
 
@@ -59,30 +57,18 @@ class EventRecorder:
         self._flush()
         self._append(time, kind, detail)
 
-    def add_move(self, time: float) -> None:
-        """Count a task that was moved to another worker: stealing does that in bursts."""
-        self._count(time, self._merge(time, "steal-burst"))
-
-    def add_failure(self, time: float, prefix: str, worker: str) -> None:
-        """Count a task that was given up with its worker, which may have held thousands."""
-        self._count(time, self._merge(time, "task-erred", prefix=prefix, worker=worker))
+    def count(self, time: float, kind: str, **detail: object) -> None:
+        """Count an event of those that come by the thousand; alike ones of now become one."""
+        if len(self._merged) >= self._limit:
+            self._flush()
+        merged = self._merged.setdefault((kind, *detail.values()), (time, kind, detail))[2]
+        merged["count"] = merged.get("count", 0) + 1
+        merged["until"] = time
 
     def since(self, cursor: int) -> Answer:
         """Return the events after ``cursor``."""
         self._flush()
         return log_since(EVENTS, self._total, self._events, cursor)
-
-    def _merge(self, time: float, kind: str, **detail: Any) -> dict[str, Any]:
-        """Return the details of the event of now that is of this kind and about the same."""
-        name = kind, *detail.values()
-        if name not in self._merged and len(self._merged) >= MAX_MERGED:
-            self._flush()
-        return self._merged.setdefault(name, (time, kind, detail))[2]
-
-    @staticmethod
-    def _count(time: float, detail: dict[str, Any]) -> None:
-        detail["count"] = detail.get("count", 0) + 1
-        detail["until"] = time
 
     def _flush(self) -> None:
         merged, self._merged = self._merged, {}
@@ -96,7 +82,7 @@ class EventRecorder:
 
 
 class SubmittedGraphs:
-    """Rows of `schema.GRAPHS` by cursor.
+    """Rows of `schema.tables.GRAPHS` by cursor.
 
     Attributes
     ----------
@@ -104,9 +90,9 @@ class SubmittedGraphs:
         That of the graph that came last; 0 before the first.
     """
 
-    def __init__(self, limit: int = GRAPHS.max_rows) -> None:
+    def __init__(self) -> None:
         self.number = 0
-        self._rows: deque[list[Any]] = deque(maxlen=limit)
+        self._rows: deque[list[Any]] = deque(maxlen=GRAPHS.max_rows)
         self._last: list[Any] | None = None  # of `_rows`, while it may grow
 
     def add(self, time: float, client: str, carried: Callable[[], float] = float) -> None:

@@ -1,4 +1,4 @@
-"""The tables of `schema.EXTRAS`, worked out while somebody wants them.
+"""The tables of `schema.tables.EXTRAS`, worked out while somebody wants them.
 
 They are sums and logs that `distributed` keeps. Must not visit tasks.
 """

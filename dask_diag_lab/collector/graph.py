@@ -28,7 +28,7 @@ STATE_INDEX: Final = {state: index for index, state in enumerate(STATES)}
 
 
 class GraphLog:
-    """The tasks of one scheduler, at most ``limit``, until nobody asked for ``kept_s``.
+    """The tasks of one scheduler, at most ``limit``, until nobody asked for `KEPT_S`.
 
     Attributes
     ----------
@@ -37,12 +37,9 @@ class GraphLog:
     nodes, states : NamedRows
     """
 
-    def __init__(
-        self, scheduler: Scheduler, limit: int = MAX_TASKS, kept_s: float = KEPT_S
-    ) -> None:
+    def __init__(self, scheduler: Scheduler, limit: int) -> None:
         self._scheduler = scheduler
         self._limit = limit
-        self._kept_s = kept_s
         self._wanted_until = 0.0
         self.is_exact = False
         self.nodes = NamedRows(NODES)
@@ -54,7 +51,7 @@ class GraphLog:
     def want(self) -> None:
         """Follow it from now on; at the first time there is a snapshot for everybody."""
         is_new = not self._is_wanted()
-        self._wanted_until = time.monotonic() + self._kept_s
+        self._wanted_until = time.monotonic() + KEPT_S
         if is_new:
             self.refresh()
 

@@ -85,9 +85,6 @@ MAX_SUBSCRIBERS: Final = 1_000
 MAX_NAME: Final = 100
 """Characters of what a subscriber calls itself."""
 
-SAMPLED: Final = 128
-"""One transition in so many is timed, for the cost."""
-
 READY: Final = frozenset({"queued", "no-worker", "processing"})
 """States of tasks that wait for no other one; those in the last are assigned to a worker."""
 UNFINISHED: Final = READY | {"waiting"}
@@ -128,8 +125,6 @@ class Collector(SchedulerPlugin):
         self._max_actions = max_actions
         self._lease_s = lease_s
         self._error = ""
-        self._seen = 0
-        self._cost_s = 0.0
 
     async def start(self, scheduler: Scheduler) -> None:
         """Begin; does not wait, so that two registrations at once cannot both begin."""
@@ -153,7 +148,7 @@ class Collector(SchedulerPlugin):
         self._handlers: dict[str, Callable[..., Any]] = {
             PULL: self.pull,
             LEAVE: self.leave,
-            TASK: task_handler(scheduler, self._log),
+            TASK: task_handler(scheduler),
             ASK: ask_handler(scheduler),
         }
         scheduler.handlers.update(self._handlers)
@@ -219,9 +214,9 @@ class Collector(SchedulerPlugin):
         """
         if start == finish:  # it was decided against
             return
-        self._seen = seen = self._seen + 1
-        began = 0.0 if seen % SAMPLED else self._catch_up()
         try:
+            if len(self._pending) >= MAX_PENDING:
+                self._log.flush()
             ts = self._tasks[key]
             group = ts.group
             self._touch(group)
@@ -247,8 +242,6 @@ class Collector(SchedulerPlugin):
                 self._moments.setdefault(key, NEVER)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._skip(key, error)
-        if began:
-            self._cost_s += SAMPLED * (time.perf_counter() - began)
 
     def _changed(self, ts: TaskState, start: str, finish: str, message: Mapping[str, Any]) -> None:
         """Note a change by which a task is neither ready nor done."""
@@ -264,16 +257,6 @@ class Collector(SchedulerPlugin):
             _, _, graph = self._moments.pop(ts.key, self._before_us)
             if graph and finish == "released":  # it may be tried again
                 self._moments[ts.key] = nan, nan, graph
-
-    def _catch_up(self) -> float:
-        """Make rows of what has ended, if that is much; return the time by which a hook began."""
-        began = time.perf_counter()
-        if len(self._pending) < MAX_PENDING:
-            return began
-        self._log.flush()
-        now = time.perf_counter()
-        self._cost_s += now - began
-        return now
 
     def _skip(self, key: Any, error: Exception) -> None:  # any hashable
         """Leave out a transition that is not understood; the first is logged, all are counted."""
@@ -308,7 +291,7 @@ class Collector(SchedulerPlugin):
     def _on_event(self, topic: str, msg: Any) -> None:  # as `log_event`
         if topic == "stealing":
             if isinstance(msg, tuple) and msg[:1] == ("confirm",):  # a task has been moved
-                self._events.add_move(wall_clock())
+                self._events.count(wall_clock(), "steal-burst")
             return
         if not isinstance(msg, dict):
             return
@@ -372,7 +355,6 @@ class Collector(SchedulerPlugin):
             return {"error": refusal}
         self._leases.pop("", None)
         self._leases[subscriber] = time.monotonic() + self._lease_s
-        began = time.perf_counter()
         at = (cursors if epoch == self._epoch else {}).get
         to: dict[str, int] = {}
         try:
@@ -390,7 +372,6 @@ class Collector(SchedulerPlugin):
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
             return {"error": self._error}
-        self._cost_s += time.perf_counter() - began
         return {
             **actions,
             **facts,
@@ -398,8 +379,7 @@ class Collector(SchedulerPlugin):
             "strings_from": strings_from,
             "strings": self._strings.texts[strings_from:],
             "cursors": to,
-            "failed": self._extras.failed | self._failed_workers(),
-            "cost_s": self._cost_s,
+            "failed": self._extras.failed | self._workers.failed,
         }
 
     def leave(self, subscriber: str) -> None:
@@ -422,9 +402,6 @@ class Collector(SchedulerPlugin):
     def _nthreads_since(self, cursor: int) -> Answer:
         history = self._scheduler.total_nthreads_history
         return log_since(NTHREADS, len(history), history, cursor)
-
-    def _failed_workers(self) -> dict[str, str]:
-        return {"workers": self._workers.failure} if self._workers.failure else {}
 
     def _describe(self, *, has_graph: bool) -> dict[str, Any]:
         """Return what every answer repeats."""

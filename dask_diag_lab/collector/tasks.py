@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 class TaskTables:
-    """`schema.PREFIXES` and `schema.GROUPS` of one scheduler.
+    """`schema.tables.PREFIXES` and `schema.tables.GROUPS` of one scheduler.
 
     `distributed`'s ``TaskGroup.nbytes_total`` grows with each result, scattered ones included, and
     does not shrink when one is released. A task computed once more adds only what its result is
@@ -138,9 +138,9 @@ class TaskTables:
         self._n_done.clear()
         for group in touched:  # first: the row of a new group of that name goes on from theirs
             if present.get(group.name) is not group:
-                self._end(group)
+                self._put_group(group, is_ended=True)
         for name in {group.name for group in touched} & present.keys():
-            self._put_group(present[name])
+            self._put_group(present[name], is_ended=False)
         # After a restart of `distributed` there may be a new prefix of that name already.
         for prefix in {group.prefix.name: group.prefix for group in touched}.values():
             self._put_prefix(self._scheduler.task_prefixes.get(prefix.name, prefix))
@@ -179,34 +179,21 @@ class TaskTables:
         facts = SimpleNamespace(name=OTHER, states=states, nbytes=nbytes, duration=math.nan)
         self.prefixes.put(OTHER, facts)
 
-    def _put_group(self, group: TaskGroup) -> None:
-        if not (group.states["memory"] or group.states["processing"]):  # computed again
-            self.released_bytes[group] = group.nbytes_total
-        self._sizes[group] = len(group)
-        work = self._work.get(group.name, Work()).plus(group)
-        self._put(group, group.states, self.in_memory(group), work, is_ended=False)
-
-    def _end(self, group: TaskGroup) -> None:
-        """Keep a group that is gone with what it and those before it did, if they did anything."""
-        name = group.name
-        self._sizes.pop(group, None)
-        self.released_bytes.pop(group, None)
-        if self._done[name] or self._failed[name]:
-            work = self._work[name] = self._work.get(name, Work()).plus(group)
-            self._put(group, {}, 0, work, is_ended=True)
+    def _put_group(self, group: TaskGroup, *, is_ended: bool) -> None:
+        """Set a group's row; that of one that is gone tells what it and those before it did."""
+        name, counts, nbytes = group.name, dict[Any, int](group.states), self.in_memory(group)
+        work = self._work.get(name, Work()).plus(group)
+        if is_ended:
+            self._sizes.pop(group, None)
+            self.released_bytes.pop(group, None)
+            if not (self._done[name] or self._failed[name]):
+                self._forget(name)
+                return
+            self._work[name], counts, nbytes = work, {}, 0
         else:
-            self._forget(name)
-
-    def _put(
-        self,
-        group: TaskGroup,
-        counts: Mapping[Any, int],
-        nbytes: int,
-        work: Work,
-        *,
-        is_ended: bool,
-    ) -> None:
-        name = group.name
+            self._sizes[group] = len(group)
+            if not (counts["memory"] or counts["processing"]):  # computed again
+                self.released_bytes[group] = group.nbytes_total
         if name not in self.groups and len(self.groups) >= self._max_groups:
             self.n_dropped += is_ended or bool(self._ended)
             if is_ended:

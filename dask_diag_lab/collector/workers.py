@@ -63,18 +63,18 @@ class WorkerReader(NamedRows):
 
     Attributes
     ----------
-    failure : str
-        Why the last one that could not be read could not, '' where all could.
+    failed : dict of str to str
+        As of `Extras`: why the last one that could not be read could not.
     """
 
     def __init__(self, scheduler: Scheduler, clocks: Clocks) -> None:
         super().__init__(WORKERS)
         self._scheduler = scheduler
         self._clocks = clocks
-        self.failure = ""
+        self.failed: dict[str, str] = {}
 
     def refresh(self) -> None:
-        self.failure = ""
+        self.failed = {}
         workers = self._scheduler.workers
         for address in self._rows.keys() - workers.keys():
             self._clocks.forget(address)
@@ -102,7 +102,7 @@ class WorkerReader(NamedRows):
                 )
                 self.put(address, facts)
             except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-                self.failure = error_text(error)
+                self.failed = {"workers": error_text(error)}
 
 
 def number(value: object) -> float:
@@ -119,7 +119,7 @@ def _occupancy(ws: WorkerState) -> float:
 
 
 class RunningTasks:
-    """The rows of `schema.RUNNING` of one scheduler.
+    """The rows of `schema.tables.RUNNING` of one scheduler.
 
     The start of a task is worked out once, when a heartbeat names it first: later ones would
     make it jitter by their travel time.
@@ -235,7 +235,7 @@ class WorkerLossTracker:
         is_killed, cause = self._cause(address, stimulus, is_expected=False)
         start = None if ws is None else self._began(ws, ts, is_killed=is_killed)
         self._add(ts, address, now if start is None else start, now)
-        self._events.add_failure(now, ts.prefix.name, address)
+        self._events.count(now, "task-erred", prefix=ts.prefix.name, worker=address)
         return cause
 
     def removed(self, message: Mapping[str, Any]) -> None:  # `distributed`'s event, as it comes

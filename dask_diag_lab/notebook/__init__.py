@@ -1,1 +1,94 @@
-"""Diagnostics inside a notebook's cells: live plots, progress, and Dask's repr."""
+"""Diagnostics inside a notebook's cells: live plots, progress, Dask's repr, and ``%%dask_diag``.
+
+Tools that execute notebooks without a browser, as nbconvert and papermill, save what the kernel
+sends while a cell runs; of outputs that are there already, only what replaces them meanwhile. So
+each live output is brought up to now when a cell ends.
+"""
+
+from __future__ import annotations
+
+import logging
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from IPython.core.getipython import get_ipython
+
+if TYPE_CHECKING:
+    from IPython.core.interactiveshell import InteractiveShell
+
+logger = logging.getLogger(__name__)
+
+# So long a cell that has ended waits for what is shown of the cluster.
+WAIT_S: Final = 4.0
+
+
+def is_headless() -> bool:
+    """Whether the running cell was sent by no editor of notebooks: those say which cell it is."""
+    kernel = getattr(get_ipython(), "kernel", None)  # a terminal has none
+    return kernel is not None and "cellId" not in kernel.get_parent("shell").get("metadata", {})
+
+
+def at_cell_ends(update: Callable[[str], bool]) -> None:
+    """Call ``update`` when this cell ends and each later one, while it returns True.
+
+    It is given the cell in words. Call this only where `is_headless`.
+    """
+    shell: Any = get_ipython()  # IPython's types say that there may be none
+
+    def end(result: Any) -> None:  # IPython's ExecutionResult
+        try:
+            if update(f"cell [{result.execution_count}]"):
+                return
+        except Exception as error:  # a cell shows no traceback of ours
+            logger.warning("An output is not brought up to date: %s", error, exc_info=error)
+        shell.events.unregister("post_run_cell", end)
+
+    shell.events.register("post_run_cell", end)
+
+
+# --- ``%%dask_diag``: what became of the time of a cell, below it
+
+NAME: Final = "dask_diag"
+USAGE: Final = '%%dask_diag [name] [--check "idle<30%"] …'
+
+
+def add_magic(shell: InteractiveShell) -> None:
+    """Make the magic known to a shell; harmless to repeat."""
+
+    def dask_diag(line: str, cell: str) -> None:
+        """Show what became of the threads' time while this cell ran, and why it was slow.
+
+        %%dask_diag [name] [--check "idle<30%"] …
+        """
+        from IPython.display import display
+
+        from dask_diag_lab.capture.run import Run
+
+        name, checks = parsed(line)
+        with Run(name, None) as its:
+            result = shell.run_cell(cell)
+        display(its)
+        if result.success:  # else its own error is there
+            its.check(*checks)
+
+    shell.register_magic_function(dask_diag, "cell", NAME)  # type: ignore[arg-type]
+
+
+def parsed(line: str) -> tuple[str | None, list[str]]:
+    """Return the name and the checks that a line of the magic has.
+
+    Raises
+    ------
+    ValueError
+        It has something else; the message says how it is written.
+    """
+    words, names, checks = iter(shlex.split(line)), [], []
+    for word in words:
+        if word == "--check":
+            checks.append(next(words, ""))
+        else:
+            names.append(word)
+    if len(names) > 1 or "" in checks or any(name.startswith("-") for name in names):
+        raise ValueError(f"Write {USAGE}, a name of several words in quotes.")
+    return (names[0] if names else None), checks

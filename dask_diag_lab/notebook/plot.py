@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
-from dask_diag_lab.notebook.headless import WAIT_S, at_cell_ends, is_headless
+from dask_diag_lab.notebook import WAIT_S, at_cell_ends, is_headless
 from dask_diag_lab.session import attach
 from dask_diag_lab.views.registry import Plot, all_plots, get_plot
 

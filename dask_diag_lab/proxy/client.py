@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,14 +33,6 @@ CONNECT_S: Final = 5.0
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 
 _PARAMETERS: Final = HTTP1ConnectionParameters(max_body_size=MAX_ANSWER_BYTES)
-
-# Where systems keep their authorities, for a Python that was built elsewhere and looks there.
-_BUNDLES: Final = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
 
 UNTRUSTED: Final = (
     "has a certificate for another name, out of date, or of an authority that this Jupyter server "
@@ -84,9 +75,6 @@ def tls_context(ca_file: str, *, is_known: bool) -> ssl.SSLContext:
     if is_known:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return context
-    if not context.cert_store_stats()["x509_ca"]:
-        for bundle in filter(os.path.exists, _BUNDLES):
-            context.load_verify_locations(bundle)
     try:
         if ca_file:
             context.load_verify_locations(ca_file)
@@ -180,9 +168,7 @@ class Exchange(HTTPMessageDelegate):
         self._address, self._silence_s = address, silence_s
         self._on_head, self._on_chunk = on_head, on_chunk
 
-    async def run(
-        self, method: str, path: str, headers: Mapping[str, str], body: bytes = b""
-    ) -> None:
+    async def run(self, method: str, path: str, headers: Mapping[str, str]) -> None:
         """Send a request and pass its answer on, to the end.
 
         Raises
@@ -192,12 +178,10 @@ class Exchange(HTTPMessageDelegate):
         """
         address = self._address
         lines = HTTPHeaders({**headers, "Host": address.netloc, "Connection": "close"})
-        if body:
-            lines["Content-Length"] = str(len(body))
         try:
             async with asyncio.timeout(self._silence_s) as self._silence:
                 connection = HTTP1Connection(await self._connect(), True, _PARAMETERS)
-                await connection.write_headers(RequestStartLine(method, path, ""), lines, body)
+                await connection.write_headers(RequestStartLine(method, path, ""), lines)
                 connection.finish()
                 await connection.read_response(self)
         except TimeoutError:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from abc import ABC, abstractmethod
-from typing import ClassVar, Final, Protocol
+from typing import ClassVar, Final
 
 from tornado.httputil import HTTPHeaders
 from tornado.iostream import StreamClosedError
+from tornado.websocket import WebSocketHandler
 
 from dask_diag_lab.proxy.client import Address, Exchange, UpstreamError, UpstreamTimeoutError
 from dask_diag_lab.proxy.messages import (
@@ -36,13 +37,6 @@ HOLDING: Final = (
     "The kernel is holding the interpreter, or all processors of this machine are busy. The "
     "picture catches up."
 )
-
-
-class Closable(Protocol):
-    """A websocket."""
-
-    def close(self, code: int | None = None, reason: str | None = None) -> None:
-        """Begin to close."""
 
 
 class Dashboard(ABC):
@@ -81,7 +75,7 @@ class Dashboard(ABC):
         self.id, self.name, self.kind = dashboard_id, name, kind
         self.credentials: dict[str, str] = {}
         self.is_suspect = False
-        self.sockets: set[Closable] = set()
+        self.sockets: set[WebSocketHandler] = set()
         self.info: DashboardInfo = {
             "id": dashboard_id,
             "name": name,

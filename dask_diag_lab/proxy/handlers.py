@@ -18,7 +18,7 @@ from tornado import web
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.proxy.client import NotAllowedError
-from dask_diag_lab.proxy.messages import NewDashboard, NewRecording, check
+from dask_diag_lab.proxy.messages import DashboardInfo, check
 from dask_diag_lab.proxy.registry import DashboardRegistry
 
 # What Jupyter's authorizers are asked for; actions are read, write and execute (relay).
@@ -76,6 +76,25 @@ class BaseHandler(JupyterHandler):
         self.set_header("Cache-Control", "no-store")
         self.finish(json.dumps(content))
 
+    async def answer_new(
+        self, example: dict[str, str], make: Callable[[str], Awaitable[tuple[DashboardInfo, bool]]]
+    ) -> None:
+        """End with what is made of the text in a request: 201 for a new one, 200 for a known one.
+
+        The request is JSON like the example.
+        """
+        (name,) = example
+        try:
+            given = check(json.loads(self.request.body)[name], str)
+        except (ValueError, LookupError, TypeError, RecursionError):
+            self.refuse(400, f"Send JSON like {json.dumps(example)}.")
+            return
+        try:
+            info, is_new = await make(given)
+            self.answer(201 if is_new else 200, info)
+        except NotAllowedError as error:
+            self.refuse(error.status, str(error))
+
     def refuse(self, status: int, message: str) -> None:
         """End with an error."""
         self.answer(status, {"message": message})
@@ -108,16 +127,8 @@ class DashboardsHandler(BaseHandler):
     @web.authenticated
     @allowed_to("write")
     async def post(self) -> None:
-        """Add a stock dashboard: ``{"url"}``; 201 for a new one, 200 for a known one."""
-        try:
-            url = check(json.loads(self.request.body), NewDashboard)["url"]
-            info, is_new = await self.registry.add(url)
-        except NotAllowedError as error:
-            self.refuse(error.status, str(error))
-        except (ValueError, RecursionError):
-            self.refuse(400, 'Send JSON like {"url": "http://127.0.0.1:8787"}.')
-        else:
-            self.answer(201 if is_new else 200, info)
+        """Add a stock dashboard: ``{"url"}``."""
+        await self.answer_new({"url": "http://127.0.0.1:8787"}, self.registry.add)
 
 
 class DashboardHandler(BaseHandler):
@@ -141,16 +152,11 @@ class RecordingsHandler(BaseHandler):
     @allowed_to("execute")
     @allowed_to("read", "contents")
     async def post(self) -> None:
-        """Open a recording: ``{"path"}``; 201 for a new one, 200 for one that is open."""
-        try:
-            path = check(json.loads(self.request.body), NewRecording)["path"]
-            info, is_new = await self.registry.open(await self._file_at(path))
-        except NotAllowedError as error:
-            self.refuse(error.status, str(error))
-        except (ValueError, RecursionError):
-            self.refuse(400, 'Send JSON like {"path": "folder/etl.daskrun"}.')
-        else:
-            self.answer(201 if is_new else 200, info)
+        """Open a recording: ``{"path"}``."""
+        await self.answer_new({"path": "folder/etl.daskrun"}, self._open)
+
+    async def _open(self, path: str) -> tuple[DashboardInfo, bool]:
+        return await self.registry.open(await self._file_at(path))
 
     async def _file_at(self, path: str) -> Path:
         """Return a file that Jupyter shows, below its root folder."""

@@ -133,18 +133,6 @@ class DashboardInfo(TypedDict):
     cell: NotRequired[list[str]]
 
 
-class NewDashboard(TypedDict):
-    """Body of ``POST api/dashboards``."""
-
-    url: str
-
-
-class NewRecording(TypedDict):
-    """Body of ``POST api/recordings``: a path of Jupyter's files."""
-
-    path: str
-
-
 class DashboardList(TypedDict):
     """Answer of ``GET api/dashboards`` and first message of ``WS api/events``."""
 

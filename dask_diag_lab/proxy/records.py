@@ -15,7 +15,7 @@ import socket
 import stat
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Final
@@ -66,7 +66,7 @@ class _File:
     signature: tuple[int, ...]
     announcement: Announcement | None = None
     due_s: float = 0.0
-    reasons: set[str] = field(default_factory=set)
+    reason: str = ""
 
 
 class RecordDiscovery:
@@ -126,8 +126,8 @@ class RecordDiscovery:
                 path.unlink()
                 self._log.info("Removed the runtime record %s: %s", path.name, error)
         except (MessageError, ProcessError) as error:
-            if str(error) not in file.reasons:
-                file.reasons.add(str(error))
+            if file.reason != str(error):
+                file.reason = str(error)
                 self._log.warning("Ignoring the runtime record %s: %s", path.name, error)
 
 
@@ -156,20 +156,14 @@ def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
     FileNotFoundError
         When it has gone meanwhile.
     """
-    try:
-        data = json.loads(read_owned(path, MAX_RECORD_BYTES, user_id))
-    except MessageError:
-        raise
-    except (ValueError, RecursionError):
-        raise MessageError("it is not JSON; it may be cut short") from None
-    record = check_record(data)
+    record = check_record(read_owned(path, MAX_RECORD_BYTES, user_id))
     if path.name != f"dask-diag-lab-{record['id']}.json":
         raise MessageError("its id is not the one of its file name")
     return record
 
 
-def read_owned(path: Path, max_bytes: int, user_id: int | None = USER_ID) -> bytes:
-    """Return the content of a file that the user owns alone; raises as `read_record` does."""
+def read_owned(path: Path, max_bytes: int, user_id: int | None = USER_ID) -> object:
+    """Return the JSON in a file that the user owns alone; raises as `read_record` does."""
     try:
         descriptor = os.open(path, _OPEN_FLAGS)
         try:
@@ -187,7 +181,10 @@ def read_owned(path: Path, max_bytes: int, user_id: int | None = USER_ID) -> byt
         raise MessageError(f"it cannot be read as a plain file ({error.strerror})") from None
     if len(content) > max_bytes:
         raise MessageError(f"it is larger than {max_bytes} bytes")
-    return content
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise MessageError("it is not JSON; it may be cut short") from None
 
 
 def find_process(record: RuntimeRecord, user_id: int | None = USER_ID) -> psutil.Process:

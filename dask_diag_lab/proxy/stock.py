@@ -52,8 +52,6 @@ from dask_diag_lab.proxy.sockets import (
 )
 
 EXAMINE_S: Final = 5.0
-# The longest pause between two tries to reach one that does not answer.
-MAX_PAUSE_S: Final = 20.0
 # ``counts.json`` visits every task on the scheduler's loop, 0.4 s for a million on a busy machine:
 # that is once a minute.
 COUNTS_S_EACH: Final = 60e-6
@@ -90,7 +88,7 @@ class Place:
     def verify(self, *, is_suspect: bool) -> None:
         """Make sure that it is still that process and, after a failure, that socket."""
         if not is_running(self.process) or (is_suspect and self.listener not in listeners()):
-            raise ProcessError("has ended")
+            raise ProcessError("its process has ended")
 
 
 class StockDashboard(Dashboard):
@@ -182,18 +180,8 @@ class StockDashboard(Dashboard):
             await super().examine()
         else:
             await self._examine_each()
-        if self.info["state"] != "live":
-            self.examine_s = min(MAX_PAUSE_S, self.examine_s * 1.5)
-        else:
-            is_waiting = self._identified is None and self._idle_since_s < inf
-            self.examine_s = IDLE_S if is_waiting else EXAMINE_S
-
-    async def examine_once(self) -> None:
-        """Bring it up to date for who asks once: wait until an idle cluster says which it is."""
-        await self.examine()
-        if self.info["state"] == "live" and not self.info["scheduler"]["id"]:
-            await asyncio.sleep(IDLE_S)
-            await self.examine()
+        is_waiting = self._identified is None and self._idle_since_s < inf
+        self.examine_s = IDLE_S if is_waiting else EXAMINE_S
 
     async def _examine_each(self) -> None:
         try:
@@ -210,9 +198,6 @@ class StockDashboard(Dashboard):
                 return
             await super().examine()
             if self.info["state"] == "live":
-                return
-            if self.is_suspect and await self._is_scheduler():  # one that was too busy to greet
-                self.set_state("unreachable", A_SCHEDULER.format(host=address.host))
                 return
 
     async def _is_scheduler(self) -> bool:
@@ -247,8 +232,6 @@ class StockDashboard(Dashboard):
         """Say what a scheduler inside a kernel does that gives no answer though it lives."""
         if isinstance(error, UpstreamTimeoutError) and self.info["kernel_id"]:
             return HOLDING
-        if isinstance(error, ProcessError) and self.place is not None:
-            return f"{self.name} {error}."
         return super().failure(error)
 
     async def _ask(self) -> None:
@@ -282,15 +265,14 @@ class StockDashboard(Dashboard):
         is_idle = counts["processing"] == 0 and not is_in_kernel
         workers = counts["workers"]
         self._idle_since_s = min(self._idle_since_s, now_s) if is_idle else inf
-        size = workers, counts["cores"]
         # One that has no workers yet has some in the next moment, where a cell makes it.
         is_empty = workers == 0 and not is_in_kernel
         is_safe = is_empty or now_s - self._idle_since_s >= max(IDLE_S, workers * IDLE_S_EACH)
+        size = workers, counts["cores"]
         if is_safe and size != self._identified:
             identity = check(await self._get(IDENTITY), StockIdentity)
-            self._memory_limit, self._identified = identity.get("total_memory"), size
-            scheduler = SchedulerMessage(id=identity["id"], address=identity["address"])
-            self.info = {**self.info, "scheduler": scheduler}
+            self._identified, self._memory_limit = size, identity.get("total_memory")
+            self.info = {**self.info, "scheduler": check(identity, SchedulerMessage)}
         summary = Summary(workers=workers, threads=counts["cores"])
         if self._memory_limit is not None and size == self._identified:
             summary["memory_limit"] = self._memory_limit
@@ -361,13 +343,9 @@ class AddressStore:
             When there is a file, but not one that this has written.
         """
         try:
-            content = read_owned(self.path, self.MAX_BYTES)
-            return check(json.loads(content), KeptAddresses)["addresses"]
+            return check(read_owned(self.path, self.MAX_BYTES), KeptAddresses)["addresses"]
         except FileNotFoundError:
             return []
-        except (ValueError, RecursionError) as error:
-            reason = error if isinstance(error, MessageError) else "it is not JSON"
-            raise MessageError(str(reason)) from None
 
     def change(self, url: str, *, is_kept: bool) -> None:
         """Keep an address, or not any more.

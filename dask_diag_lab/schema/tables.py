@@ -93,8 +93,6 @@ class TableSchema(NamedTuple):
         As rows that changed and names that went, as rows that are new, or as all rows.
     max_rows : int
         Rows kept at most, in the collector and in the history; 0: the collector has its own bound.
-    doc : str
-        What a row is, and the attribute of `distributed` it comes from.
     columns : tuple of Field
         Rows of ``"changes"`` are found by the first one.
     """
@@ -102,23 +100,22 @@ class TableSchema(NamedTuple):
     name: str
     sent: str
     max_rows: int
-    doc: str
     columns: tuple[Field, ...]
 
 
-def _table(name: str, sent: str, max_rows: int, doc: str, *columns: Field) -> TableSchema:
-    return TableSchema(name, sent, max_rows, doc, columns)
+def _table(name: str, sent: str, max_rows: int, *columns: Field) -> TableSchema:
+    return TableSchema(name, sent, max_rows, columns)
 
 
 _TO_START: Final = (
     "to ``start``, on the scheduler's clock. NaN of all but compute actions, and where it is not "
     "known: of what had happened before the collector came"
 )
+# What worker threads did, task by task
 ACTIONS: Final = _table(
     "actions",
     "log",
     0,
-    "What worker threads did, task by task",
     Field("start", "<f8", "s", "Begin, seconds since the epoch on the scheduler's clock"),
     Field("stop", "<f8", "s", "End, same clock"),
     Field("kind", "<u1", "", "A `Kind`"),
@@ -137,11 +134,11 @@ ACTIONS: Final = _table(
     Field("nbytes", "<i8", "B", "Size of the task's result; -1 where there is none"),
 )
 
+# Tasks that run now: `WorkerState.executing`
 RUNNING: Final = _table(
     "running",
     "whole",
     20_000,
-    "Tasks that run now: `WorkerState.executing`",
     Field("key", "text", "", "The task's key"),
     Field("worker", "<u4", "", "String id of the worker's address"),
     Field("prefix", "<u4", "", "String id of the task's prefix"),
@@ -160,22 +157,22 @@ _STATES: Final = Field(
 )
 _NBYTES: Final = Field("nbytes", "<i8", "B", "In memory now, replicas not counted", "nbytes")
 
+# `scheduler.task_prefixes`; those beyond the bound are one row called (other)
 PREFIXES: Final = _table(
     "prefixes",
     "changes",
     5_000,
-    "`scheduler.task_prefixes`; those beyond the bound are one row called (other)",
     Field("name", "text", source="name"),
     _STATES,
     _NBYTES,
     Field("duration", "<f8", "s", "`TaskPrefix.duration_average`; NaN while unknown", "duration"),
 )
 
+# `scheduler.task_groups`, and those that ended; of too many the first that ended go
 GROUPS: Final = _table(
     "groups",
     "changes",
     5_000,
-    "`scheduler.task_groups`, and those that ended; of too many the first that ended go",
     Field("name", "text", source="name"),
     Field("prefix", "text", source="prefix"),
     _STATES,
@@ -187,11 +184,11 @@ GROUPS: Final = _table(
     Field("is_ended", "?", "", "The scheduler dropped it, with its last task", "is_ended"),
 )
 
+# `WorkerState`, which is `state` here, and what is worked out from it
 WORKERS: Final = _table(
     "workers",
     "changes",
     0,
-    "`WorkerState`, which is `state` here, and what is worked out from it",
     Field("address", "text", source="state.address"),
     Field("name", "text", source="state.name"),
     Field("host", "text", source="state.host"),
@@ -218,21 +215,21 @@ WORKERS: Final = _table(
     Field("metrics", "pairs", "", "Every other heartbeat metric, custom ones too", "metrics"),
 )
 
+# What happened to the cluster
 EVENTS: Final = _table(
     "events",
     "log",
     2_000,
-    "What happened to the cluster",
     Field("time", "<f8", "s", "Scheduler's clock"),
-    Field("kind", "text", "", "worker-added, restart, …: one of `store.events.KINDS`"),
+    Field("kind", "text", "", "worker-added, restart, …: those of `store.events`"),
     Field("detail", "pairs", "", "By kind"),
 )
 
+# Graphs that clients submitted; those that one client sends in one go are one row
 GRAPHS: Final = _table(
     "graphs",
     "log",
     10_000,
-    "Graphs that clients submitted; those that one client sends in one go are one row",
     Field("number", "<u4", "", "From 1 on since the collector started"),
     Field("time", "<f8", "s", "When the first one came, scheduler's clock"),
     Field("until", "<f8", "s", "When the last one came"),
@@ -242,20 +239,20 @@ GRAPHS: Final = _table(
     Field("carried", "<f8", "B", "That a task carries along, the median of a few of the last"),
 )
 
+# `scheduler.total_nthreads_history`
 NTHREADS: Final = _table(
     "nthreads",
     "log",
     10_000,
-    "`scheduler.total_nthreads_history`",
     Field("time", "<f8", "s", "Scheduler's clock"),
     Field("nthreads", "<i8", "", "Threads of the cluster from then on"),
 )
 
+# Tasks of the exact graph
 NODES: Final = _table(
     "nodes",
     "changes",
     0,
-    "Tasks of the exact graph",
     Field("node", "<i8", "", "A number that is never used again in an epoch", "node"),
     Field("key", "text", "", "The task's key", "task.key"),
     Field("prefix", "text", "", "Its prefix", "task.group.prefix.name"),
@@ -263,11 +260,11 @@ NODES: Final = _table(
     Field("dependencies", "ints", "", "Nodes it depends on", "dependencies"),
 )
 
+# Their states, which change more often
 NODE_STATES: Final = _table(
     "node-states",
     "changes",
     0,
-    "Their states, which change more often",
     Field("node", "<i8", "", "As in `NODES`", "node"),
     Field("state", "<i8", "", "Index into `STATES`", "state"),
 )
@@ -289,28 +286,28 @@ _ACTIVITY: Final = (
 )
 
 EXTRAS: Final = (
+    # Bandwidth by type: `scheduler.bandwidth_types`
     _table(
         "bandwidth-types",
         "whole",
         1_000,
-        "Bandwidth by type: `scheduler.bandwidth_types`",
         Field("type", "text", "", "Name of the type of the data"),
         _RATE,
     ),
+    # Bandwidth by pair of workers: `scheduler.bandwidth_workers`
     _table(
         "bandwidth-workers",
         "whole",
         20_000,
-        "Bandwidth by pair of workers: `scheduler.bandwidth_workers`",
         Field("source", "text", "", "Address of the worker that sent"),
         Field("destination", "text", "", "Address of the worker that received"),
         _RATE,
     ),
+    # The scheduler's own process: `scheduler.monitor`, which keeps an hour of samples
     _table(
         "system",
         "log",
         7_200,
-        "The scheduler's own process: `scheduler.monitor`, which keeps an hour of samples",
         _TIME,
         Field("cpu", "<f8", "%", "Of one core, the scheduler's process", "cpu"),
         Field("memory", "<f8", "B", "Its resident set size", "memory"),
@@ -322,12 +319,12 @@ EXTRAS: Final = (
         Field("gil", "<f8", "", "Share of time that the GIL was waited for", "gil_contention"),
         Field("loop_s", "<f8", "s", "Event loop interval; NaN before somebody looked"),
     ),
+    # The last failures of each kind, newest last, also of before a restart: from
+    # `scheduler.erred_tasks`, without those that erred because of another one
     _table(
         "errors",
         "whole",
         1_000,
-        "The last failures of each kind, newest last, also of before a restart: from "
-        "`scheduler.erred_tasks`, without those that erred because of another one",
         Field("key", "text", "", "The task's key as text"),
         Field("prefix", "text", "", "Its prefix"),
         _TIME,
@@ -340,11 +337,11 @@ EXTRAS: Final = (
         Field("kind_attempts", "<i8", "", "How many of these were attempts"),
         Field("kind_first", "<f8", "s", "When the first one of that kind failed"),
     ),
+    # Moves of tasks between workers: the topic `stealing`
     _table(
         "stealing",
         "log",
         10_000,
-        "Moves of tasks between workers: the topic `stealing`",
         _TIME,
         Field("event", "text", "", "request, confirmed, or why not: already-computing, …"),
         Field("key", "text", "", "The task's key as text"),
@@ -354,49 +351,49 @@ EXTRAS: Final = (
         Field("victim_occupancy", "<f8", "s", "Before the move; NaN unknown"),
         Field("thief_occupancy", "<f8", "s", "Before the move; NaN unknown"),
     ),
+    # Sums: `transition_counter`, `digests_total`, stealing's requests and their cost, and what
+    # workers count without a context (`workers: latency`, …)
     _table(
         "counters",
         "whole",
         2_000,
-        "Sums: `transition_counter`, `digests_total`, stealing's requests and their cost, and "
-        "what workers count without a context (`workers: latency`, …)",
         Field("name", "text", "", "What is counted"),
         Field("unit", "text", "", "seconds, bytes, count, …"),
         Field("value", "<f8", "", "Sum since the scheduler started"),
     ),
+    # Who has results kept: `scheduler.clients`
     _table(
         "clients",
         "whole",
         20_000,
-        "Who has results kept: `scheduler.clients`",
         Field("name", "text", "", "Of a client, variable, queue, published data set, …"),
         Field("is_connected", "?", "", "A client, not something on the cluster that keeps keys"),
         Field("wanted", "<i8", "", "Keys: `ClientState.wants_what`"),
     ),
+    # Fine performance metrics of the whole cluster since the collector started: what
+    # `cumulative_worker_metrics` have gained
     _table(
         "activities",
         "whole",
         20_000,
-        "Fine performance metrics of the whole cluster since the collector started: what "
-        "`cumulative_worker_metrics` have gained",
         *_ACTIVITY,
     ),
+    # Fine performance metrics by span: `Span._cumulative_worker_metrics`, and what the scheduler's
+    # `cumulative_worker_metrics` have beyond these; all rows sum up to the latter
     _table(
         "fine",
         "whole",
         20_000,
-        "Fine performance metrics by span: `Span._cumulative_worker_metrics`, and what the "
-        "scheduler's `cumulative_worker_metrics` have beyond these; all rows sum up to the latter",
         # Joined by ` > `; `default` for tasks without one; empty for what is not told by span,
         # and for spans before the newest 1000.
         Field("span", "text", "", "Name of the span"),
         *_ACTIVITY,
     ),
+    # Parts of a computation that the user named: `extensions['spans']`, newest last
     _table(
         "spans",
         "whole",
         1_000,
-        "Parts of a computation that the user named: `extensions['spans']`, newest last",
         Field("id", "text", "", "Id of the span"),
         Field("name", "text", "", "Its name, parts joined by ` > `"),
         Field("parent", "text", "", "Id of the span around it; empty for none"),
@@ -407,11 +404,11 @@ EXTRAS: Final = (
         Field("seconds", "<f8", "s", "Sum of all durations, of spans inside it too"),
         Field("groups", "texts", "", "Names of at most 100 task groups of its own"),
     ),
+    # P2P shuffles, worker by worker, newest last: what they reported last, also when ended
     _table(
         "shuffles",
         "whole",
         20_000,
-        "P2P shuffles, worker by worker, newest last: what they reported last, also when ended",
         Field("id", "text", "", "Id of the shuffle", "id"),
         Field("worker", "text", "", "Address of the worker", "worker"),
         Field("comm_total", "<f8", "B", "Written to the send buffer so far", "comm.total"),
@@ -426,11 +423,11 @@ EXTRAS: Final = (
         Field("disk_limit", "<f8", "B", "Limit of it; NaN unknown", "disk.memory_limit"),
         Field("time", "<f8", "s", "When it began on that worker, by its clock", "start"),
     ),
+    # What P2P shuffles moved: not among the transfers of `ACTIONS`, nor in workers' logs
     _table(
         "shuffle-transfers",
         "log",
         10_000,
-        "What P2P shuffles moved: not among the transfers of `ACTIONS`, nor in workers' logs",
         Field("time", "<f8", "s", "Heartbeat that reported it, scheduler's clock"),
         Field("id", "text", "", "Id of the shuffle"),
         Field("worker", "text", "", "Address of the worker"),
@@ -455,7 +452,7 @@ def _version() -> str:
         (table.name, table.sent, [(c.name, c.dtype, c.size) for c in table.columns])
         for table in TABLES.values()
     ]
-    return hashlib.sha256(repr((9, STATES, declared)).encode()).hexdigest()[:8]
+    return hashlib.sha256(repr((10, STATES, declared)).encode()).hexdigest()[:8]
 
 
 PROTOCOL: Final = _version()

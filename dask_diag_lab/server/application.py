@@ -53,10 +53,6 @@ REQUEST_S: Final = 20.0
 body: nothing that talks to this server takes longer. Websockets are not concerned."""
 MAX_CONNECTIONS: Final = 500
 """Half of the files that a process may usually have open; a page needs one."""
-TOO_MANY: Final = (
-    b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n"
-    b"This dashboard has as many connections as it takes: close some of its plots.\n"
-)
 LISTED_S: Final = 0.5
 """So long Bokeh is loaded only when somebody has listed the plots, for which it holds the
 interpreter, or asks for one."""
@@ -127,7 +123,7 @@ class _Listener(HTTPServer):
             self._streams.add(stream)
             super().handle_stream(stream, address)
         else:
-            stream.write(TOO_MANY).add_done_callback(lambda _: stream.close())
+            stream.close()
 
 
 class Server:
@@ -169,7 +165,7 @@ class Server:
         info: Callable[[], Mapping[str, Any]],  # JSON values
         token: str,
         on_watch: Callable[[bool, frozenset[str]], None] = lambda _is_watched, _wanted: None,
-        catch_up: Callable[[], Awaitable[None]] | None = None,
+        catch_up: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(0),
         snapshot: Snapshot | None = None,
         plots: Sequence[Plot] | None = None,
         host: str = LOOPBACK,

@@ -18,14 +18,14 @@ import json
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.stream import Stream
+    from dask_diag_lab.server.application import Server
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,8 @@ BYTES_PER_S: Final = 500_000
 GATHER_S: Final = 0.02
 """What comes within this time is one message."""
 CHUNK_BYTES: Final = 256 * 1024
-MAX_QUEUED_BYTES: Final = 2 * CHUNK_BYTES
+MAX_QUEUED: Final = 3
+"""Chunks that wait to be sent."""
 GZIP_BYTES: Final = 1024
 WATCH_S: Final = 2.0
 LEASE_S: Final = 90.0
@@ -50,7 +51,6 @@ MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+\.[a-z.]+|static/.+\.js)(\?.*)?")
 
 Fields = Mapping[str, Any]  # JSON
-OpenStream = Callable[[Callable[[bytes], Awaitable[None]]], Awaitable["Stream"]]
 
 
 class Requests:
@@ -91,23 +91,12 @@ class Channel:
         Where the server is, and what opens it.
     info : mapping
         ``id``, ``name``, ``kernel_id`` and ``scheduler`` of the dashboard.
-    open_stream : callable
-        `Server.stream`.
-    is_found : callable
-        Returns whether a Jupyter server reaches the server without us.
+    server : Server
+        It opens streams, and knows whether a Jupyter server has found it without us.
     """
 
-    def __init__(
-        self,
-        kernel: Any,  # untyped
-        url: str,
-        token: str,
-        info: Fields,
-        open_stream: OpenStream,
-        is_found: Callable[[], bool],
-    ) -> None:
-        self._kernel, self._url, self._info, self._is_found = kernel, url, info, is_found
-        self._open_stream = open_stream
+    def __init__(self, kernel: Any, url: str, token: str, info: Fields, server: Server) -> None:
+        self._kernel, self._url, self._info, self._server = kernel, url, info, server
         self._headers = {"Authorization": f"token {token}"}
         self._client = AsyncHTTPClient(force_instance=True, max_body_size=MAX_ANSWER_BYTES)
         self._loop = asyncio.get_running_loop()
@@ -115,9 +104,8 @@ class Channel:
         self._told: tuple[Fields, int | None] = {}, None
         self._is_telling = self._is_seen = False
         self._summary: Fields | None = None
-        self._asked, self._has_room = asyncio.Event(), asyncio.Event()
-        self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue()
-        self._queued_bytes = 0
+        self._asked = asyncio.Event()
+        self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue(MAX_QUEUED)
         self._inboxes: dict[str, asyncio.Queue[str]] = {}
         self._ends: dict[str, float] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
@@ -138,7 +126,6 @@ class Channel:
         self._client.close()
 
     async def _run(self) -> None:
-        self._has_room.set()
         takers = Requests.of(self._kernel).takers
         takers[self._info["id"]] = self._take
         try:
@@ -213,7 +200,7 @@ class Channel:
         await self._put({"id": name, "kind": "answer", "status": answer.code}, answer.body)
 
     async def _relay_stream(self, name: str, inbox: asyncio.Queue[str]) -> None:
-        stream = await self._open_stream(partial(self._put_frame, name))
+        stream = await self._server.stream(partial(self._put_frame, name))
         try:
             while True:
                 stream.take(await inbox.get())
@@ -229,13 +216,9 @@ class Channel:
     async def _put(self, head: Fields, payload: bytes = b"") -> None:
         """Queue a message to the pages; waits while much is queued."""
         for at in range(0, max(len(payload), 1), CHUNK_BYTES):
-            await self._has_room.wait()
             chunk = payload[at : at + CHUNK_BYTES]
             has_more = at + CHUNK_BYTES < len(payload)
-            self._queue.put_nowait(({**head, "size": len(chunk), "more": has_more}, chunk))
-            self._queued_bytes += len(chunk)
-            if self._queued_bytes > MAX_QUEUED_BYTES:
-                self._has_room.clear()
+            await self._queue.put(({**head, "size": len(chunk), "more": has_more}, chunk))
 
     async def _send(self) -> None:
         while True:
@@ -253,8 +236,6 @@ class Channel:
             text = base64.b64encode(payload).decode()
             heads = [head for head, _ in batch]
             self._publish({"parts": heads, "gzip": is_packed, "payload": text})
-            self._queued_bytes -= size
-            self._has_room.set()
             await asyncio.sleep(len(text) / BYTES_PER_S)
 
     def _publish(self, data: Fields) -> None:
@@ -276,7 +257,7 @@ class Channel:
         Where a Jupyter server has found it, only once a page has asked for it by name.
         """
         await asyncio.sleep(FOUND_S)
-        if not self._is_found():  # which our own questions are, too, from now on
+        if not self._server.is_found:  # which our own questions are, too, from now on
             self._is_telling = True
         while not self._is_telling:
             await self._asked.wait()

@@ -25,6 +25,7 @@ from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
 import numpy as np
+from tornado import web
 
 from dask_diag_lab.server.handlers import until
 from dask_diag_lab.server.page import Awaited, close_view, empty_text, unread
@@ -55,10 +56,6 @@ _KIND: Final = re.compile(r"\.((?:(?:trace|speedscope)\.)?json|\w+)(?:\.(?:gz|bz
 Writer = Callable[["Table", str], Iterator[str]]
 
 
-class NoDataError(RuntimeError):
-    """Nothing is known of the cluster; the text says why."""
-
-
 async def export(
     site: Site, view: View, write: Writer, sort: str = "", limit: int | None = None
 ) -> AsyncIterator[str]:
@@ -69,13 +66,13 @@ async def export(
 
     Raises
     ------
-    NoDataError
-        The scheduler has never answered.
+    tornado.web.HTTPError
+        The scheduler has never answered; 503, with the reason.
     """
     try:
         is_late = not await _is_brought_up(site, view, with_jobs=view.table_waits)
         if site.live.history.scheduler is None:
-            raise NoDataError(site.live.feed_state.reason or NONE_YET)
+            raise web.HTTPError(503, "%s", site.live.feed_state.reason or NONE_YET)
         make = view.table_job()
         table = await asyncio.to_thread(make)
         if limit is not None:
@@ -113,8 +110,7 @@ async def _is_brought_up(site: Site, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
     live, pages, needs = site.live, site.drawing, frozenset(view.needs)
     pages.want(needs, WANTED_S)
-    if site.catch_up is not None:
-        await site.catch_up()
+    await site.catch_up()
     awaited = Awaited(live)
     with awaited.noticed():
         view.build()

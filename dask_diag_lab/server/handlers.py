@@ -10,9 +10,9 @@ import json
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -23,17 +23,19 @@ from tornado.web import HTTPError, StaticFileHandler
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
-from dask_diag_lab.server.runs import run_rows
 from dask_diag_lab.store.runs import MAX_RUNS
 from dask_diag_lab.store.workers import common_limit
+from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.known_runs import known_run
+from dask_diag_lab.views.names import losses
 from dask_diag_lab.views.registry import REGISTRY, catalogue, entry
-from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.page import Pages
     from dask_diag_lab.server.stream import StreamHandler
     from dask_diag_lab.store import LiveSession
+    from dask_diag_lab.store.runs import RunRecord
     from dask_diag_lab.views.registry import Plot
 
 logger = logging.getLogger(__name__)
@@ -68,7 +70,7 @@ class Site:
     live : LiveSession
     info : callable
         Facts about this dashboard: ``id``, ``name``, ``scheduler`` (``id``, ``address``).
-    catch_up : callable or None
+    catch_up : callable
         Waits, not for long, until the history has what the scheduler knows now.
     catalogue : sequence of Plot or None
         What can be shown; None: all that is registered.
@@ -90,7 +92,7 @@ class Site:
 
     live: LiveSession
     info: Callable[[], Mapping[str, Any]]  # JSON values
-    catch_up: Callable[[], Awaitable[None]] | None = None
+    catch_up: Callable[[], Awaitable[None]]
     catalogue: Sequence[Plot] | None = None
     snapshot: Snapshot | None = None
     missing: str = ""
@@ -145,12 +147,6 @@ class Site:
         return listed
 
 
-def arguments_in(live: LiveSession, plot: Plot, given: Mapping[str, str]) -> Mapping[str, str]:
-    """Return arguments with those of the selection, where a plot takes such and has none."""
-    is_free = plot.has_period and given.keys().isdisjoint({*PERIOD, *RUN})
-    return {**given, **live.selection} if is_free else given
-
-
 async def until(condition: Callable[[], bool], limit_s: float) -> bool:
     """Wait for a condition, `limit_s` at most; return whether it was met."""
     deadline = time.monotonic() + limit_s
@@ -196,6 +192,42 @@ def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
     }
 
 
+def run_rows(live: LiveSession, most: int) -> list[dict[str, Any]]:  # JSON
+    """Return the last runs, newest first.
+
+    Seconds; times are by the scheduler's clock. ``stop`` is None of one that goes on, and
+    ``budget`` empty and ``findings`` 0 until they are known. ``is_own``: of this process's own
+    clients.
+    """
+    return [_row(live, record) for record in reversed(list(live.history.runs)[-most:])]
+
+
+def _row(live: LiveSession, record: RunRecord) -> dict[str, Any]:  # JSON
+    history, known = live.history, known_run(live, record)
+    until = min(record.stop, max(live.time, record.start))
+    idle = f"{fmt.percent(known.idle_share)} idle" if known.offered_s else ""
+    return {
+        "number": record.number,
+        "name": record.name(history.strings),
+        "cell": record.code.cell,
+        "count": record.code.count,
+        "is_own": record.client in history.runs.clients,
+        "state": record.state,
+        "start": record.start,
+        "stop": record.stop if isfinite(record.stop) else None,
+        "tasks": record.n_done,
+        "submitted": record.n_submitted,
+        "failed": record.n_erred,
+        "attempts": record.n_attempts,
+        "offered_s": known.offered_s,
+        "budget": dict(known.budget),
+        "findings": len(known.findings),
+        "line": " · ".join(
+            filter(None, (fmt.duration(until - record.start), idle, known.first_finding))
+        ),
+    }
+
+
 def in_words(error: HTTPError) -> str:
     """Return what an error was made with; '' for nothing."""
     # tornado keeps text without arguments as a format with doubled percent signs.
@@ -227,14 +259,6 @@ class SiteHandler(SafeHandler):
         self.set_header("Content-Type", "text/plain; charset=utf-8")
         self.finish(f"{self.sentence(kwargs)}\n")
 
-    @contextmanager
-    def refusing(self) -> Iterator[None]:
-        """Answer 400 where what was asked for is no good, with what can be asked for."""
-        try:
-            yield
-        except ValueError as error:
-            raise HTTPError(400, "%s", str(error)) from error
-
     def write_json(self, answer: object) -> None:
         """End with `answer` as JSON."""
         self.set_header("Content-Type", "application/json; charset=utf-8")
@@ -254,8 +278,7 @@ class RunsHandler(SiteHandler):
 
     async def get(self) -> None:
         site = self.site
-        if site.catch_up is not None:
-            await site.catch_up()
+        await site.catch_up()
         jobs = site.live.jobs
         with jobs.noticed() as begun:
             run_rows(site.live, MAX_RUNS)
@@ -293,7 +316,7 @@ class TableHandler(SiteHandler):
     async def get(self, name: str, kind: str) -> None:
         plot = self.site.plot(name)
         from dask_diag_lab.server.control import read_arguments
-        from dask_diag_lab.server.export import FORMATS, NoDataError, export
+        from dask_diag_lab.server.export import FORMATS, export
 
         if kind not in plot.formats:
             there_are = ", ".join(f".{one}" for one in plot.formats)
@@ -301,15 +324,16 @@ class TableHandler(SiteHandler):
         query = parse_qsl(self.request.query, keep_blank_values=True)
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
         sort, limit = self.get_query_argument("sort", ""), self.get_query_argument("limit", "")
-        with self.refusing():
-            n_rows = int(limit) if limit else None
-            arguments = arguments_in(self.site.live, plot, read_arguments(given))
-            view = plot(self.site.live, arguments=arguments)
-        content_type, write = FORMATS[kind]
+        live = self.site.live
         try:
-            parts = await export(self.site, view, write, sort, n_rows)
-        except NoDataError as error:
-            raise HTTPError(503, "%s", error) from error
+            n_rows, arguments = int(limit) if limit else None, read_arguments(given)
+            if plot.has_period and arguments.keys().isdisjoint({*PERIOD, *RUN}):
+                arguments |= live.selection
+            view = plot(live, arguments=arguments)
+        except ValueError as error:
+            raise HTTPError(400, "%s", str(error)) from error
+        content_type, write = FORMATS[kind]
+        parts = await export(self.site, view, write, sort, n_rows)
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
         if kind != "json":
             self.set_header("Content-Disposition", f'attachment; filename="{name}.{kind}"')

@@ -56,10 +56,12 @@ SHOWN: Final[Mapping[str, str]] = {
     " system-monitor.gil.enabled system-monitor.gil.interval event-loop",
 }
 """Names that are shown, by their section."""
-_NAMES: Final = frozenset(f"{top}.{name}" for top, names in SHOWN.items() for name in names.split())
+_NAMES: Final = sorted(f"{top}.{name}" for top, names in SHOWN.items() for name in names.split())
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 ._%+-]{0,24}")
 """Values that are numbers, words, sizes and durations, as those names have; a list, a URL, a path
 or a long random text is none."""
+UNSET: Final = "?"
+"""None of those values."""
 
 
 class InfoHandler(PageHandler):
@@ -87,11 +89,10 @@ async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     Of the scheduler's log that is what came at ``since``, seconds since the epoch, or after it.
     Where there is no ``log``, ``no_log`` says why.
     """
-    from dask import config
+    import dask
 
     live = site.live
-    if site.catch_up is not None:
-        await site.catch_up()
+    await site.catch_up()
     cluster = _cluster(live, site.info())
     log = live.queries.ask("logs", worker="")
     live.queries.ask_again(log)
@@ -99,18 +100,16 @@ async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     found = log.answer or {"times": (), "lines": ()}
     lines = [line for at, line in zip(found["times"], found["lines"], strict=True) if at >= since]
     no_log = "No logs to report." if log.answer else "It had not come yet when this was written."
-    with config.config_lock:  # a cell may be setting something
-        settings = shown_configuration(config.config)
     return {
         "cluster": cluster,
         "installed": [(name, number or "not installed") for name, number in versions().items()],
-        "settings": settings,
+        "settings": shown_configuration(dask.config.config),
         "log": "\n".join(lines),
         "no_log": log.error or no_log,
     }
 
 
-def shown_configuration(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+def shown_configuration(config: dict[str, Any]) -> list[tuple[str, str]]:
     """Return names and values of `config` that may be shown, sorted.
 
     Parameters
@@ -118,20 +117,11 @@ def shown_configuration(config: Mapping[str, Any]) -> list[tuple[str, str]]:
     config : mapping
         As ``dask.config.config``: names to values or to mappings of the same kind.
     """
-    return sorted(
-        (name, str(value))
-        for name, value in _leaves(config, "")
-        if name in _NAMES and _PLAIN.fullmatch(str(value))
-    )
+    import dask
 
-
-def _leaves(config: Mapping[str, Any], path: str) -> Iterator[tuple[str, object]]:
-    for part, value in config.items():
-        name = f"{path}{str(part).replace('_', '-')}"
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{name}.")
-        else:
-            yield name, value
+    with dask.config.config_lock:  # a cell may be setting something
+        found = [(name, str(dask.config.get(name, UNSET, config))) for name in _NAMES]
+    return [(name, value) for name, value in found if _PLAIN.fullmatch(value)]
 
 
 def _cluster(live: LiveSession, info: Mapping[str, Any]) -> list[tuple[str, str]]:  # JSON values

@@ -1,15 +1,17 @@
 """The open documents: each a view, its control and the rule when the two are brought up to date.
 
-`Page` is one of them. `Pages` is all: it draws those that have news, and counts who looks.
+`Page` is one of them. `Pages` is all: it draws those that have news, and counts who looks. In a
+browser they are drawn by the scripts of `scripts_for`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
@@ -23,7 +25,7 @@ from bokeh.document.callbacks import DocumentCallbackManager
 from bokeh.document.events import DocumentPatchedEvent
 from bokeh.protocol.messages.patch_doc import patch_doc
 
-from dask_diag_lab.schema import EXTRA_NAMES, GRAPH
+from dask_diag_lab.schema.tables import EXTRA_NAMES, GRAPH
 from dask_diag_lab.server.control import (
     CONTROL_NAME,
     SET,
@@ -35,7 +37,7 @@ from dask_diag_lab.server.control import (
     read_object,
     show_caption,
 )
-from dask_diag_lab.server.scripts import address_of, scripts_for
+from dask_diag_lab.server.handlers import CORE, MODELS, OWN
 from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.format import READER_ZONE
@@ -49,8 +51,7 @@ if TYPE_CHECKING:
     from bokeh.model import Model
 
     from dask_diag_lab.jobs import Job
-    from dask_diag_lab.server.runs import RunsPage
-    from dask_diag_lab.server.stream import Stream
+    from dask_diag_lab.server.stream import RunsPage, Stream
     from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.queries import Query
     from dask_diag_lab.views.registry import Plot
@@ -72,6 +73,37 @@ _FAILED: Final = (
 NOTHING: Final[Mapping[str, str]] = {}
 _DRAW: Final = "be drawn"
 _OBEY: Final = "do that"
+SCRIPTS: Final = (
+    ("bokeh.models.widgets", "static/js/bokeh-widgets.min.js"),
+    ("bokeh.models.widgets.tables", "static/js/bokeh-tables.min.js"),
+    ("bokeh.models.plots", OWN),  # what is added to one later is painted by models of ours
+    ("dask_diag_lab.views.models", OWN),
+    ("dask_diag_lab.views.table_cells", "static/dask-diag-lab/dist/table_cells.js"),
+)
+"""The script that draws the models of a module, after `CORE`, in loading order."""
+_OWN_FILES: Final = b"".join(file.read_bytes() for file in sorted(MODELS.glob("*.js")))
+VERSION: Final = f"{bokeh.__version__}-{hashlib.sha256(_OWN_FILES).hexdigest()[:12]}"
+"""Of all scripts together; a page keeps versions apart, so that each plot is drawn by its own."""
+
+
+def address_of(script: str) -> str:
+    """Return where a page finds a script of this version."""
+    return f"{script}?v={VERSION}"
+
+
+def scripts_for(models: Iterable[Model]) -> list[str]:
+    """Return the parts of BokehJS that `models` need, the core first, in loading order."""
+    modules = {kind.__module__ for model in models for kind in type(model).__mro__}
+    needed = [
+        script
+        for module, script in SCRIPTS
+        if any(name == module or name.startswith(f"{module}.") for name in modules)
+    ]
+    return list(dict.fromkeys([CORE, *needed]))
+
+
+HINTS: Final = (address_of(CORE), address_of(OWN))
+"""What a browser is to fetch at once, not one after the other as it finds them."""
 
 
 def is_without(history: History, view: View) -> bool:

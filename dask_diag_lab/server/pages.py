@@ -149,7 +149,7 @@ class PageHandler(SiteHandler):
 
     def show_plots(self, title: str, cells: Sequence[Cell], *, kind: str, here: str) -> None:
         """End with a page of plots."""
-        from dask_diag_lab.server.scripts import HINTS
+        from dask_diag_lab.server.page import HINTS
 
         plots = self.site.plots
         shown = [plots[name] for cell in cells for name in cell.plots]

@@ -29,8 +29,7 @@ from bokeh.settings import settings
 from tornado.template import Loader
 
 from dask_diag_lab.server.handlers import CORE, until
-from dask_diag_lab.server.page import Awaited, Page
-from dask_diag_lab.server.scripts import SCRIPTS, scripts_for
+from dask_diag_lab.server.page import SCRIPTS, Awaited, Page, scripts_for
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream.frame import Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
@@ -72,7 +71,7 @@ class Panel:
     document : mapping
         Bokeh's JSON.
     scripts : sequence of str
-        Those that draw it, as `scripts.scripts_for` names them.
+        Those that draw it, as `page.scripts_for` names them.
     headline : str
     """
 
@@ -212,8 +211,7 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
             waiting.append((pages[-1], awaited, given))
             await asyncio.sleep(0)  # each takes some milliseconds
         site.drawing.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
-        if site.catch_up is not None:
-            await site.catch_up()
+        await site.catch_up()
         deadline = time.monotonic() + DATA_WAIT_S
         for one, (page, awaited, given) in zip(wanted, waiting, strict=True):
             is_drawn = partial(_is_drawn, page, awaited)

@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Final
 from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from dask_diag_lab.server.handlers import SiteHandler, in_words
+from dask_diag_lab.server.handlers import SiteHandler, in_words, run_rows
 from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
     from dask_diag_lab.server.page import Page
-    from dask_diag_lab.server.runs import RunsPage
+    from dask_diag_lab.store import LiveSession
 
 CLOSE_BAD_MESSAGE: Final = 4400
 MAX_PLOTS: Final = 500
 """Of one stream; nobody looks at so many."""
+MAX_TOLD: Final = 10
+"""Runs that a page is told of, the newest; ``/runs.json`` has all that are kept."""
 BAD_MESSAGE: Final = "This server cannot understand what the page sent."
 
 
@@ -131,8 +133,6 @@ class Stream:
 
         Where they are watched, what is new is asked for as often as for a plot.
         """
-        from dask_diag_lab.server.runs import RunsPage
-
         if self._runs is not None:
             self._site.drawing.drop(self._runs)
         self._runs = RunsPage(self._site.live, self, is_watched=is_watched) if is_wanted else None
@@ -179,6 +179,37 @@ class Stream:
         finally:
             self._sending = None
             self._site.tick()
+
+
+class RunsPage:
+    """Tells a browser page of the last runs, at once and whenever that changes."""
+
+    needs: frozenset[str] = frozenset()
+
+    def __init__(self, live: LiveSession, stream: Stream, *, is_watched: bool) -> None:
+        self.stream, self.is_watched = stream, is_watched
+        self._live = live
+        self._told: object = None
+        self._seen = -1
+
+    def __str__(self) -> str:
+        return "The list of runs"
+
+    @property
+    def has_news(self) -> bool:
+        """Whether something may have changed, and the browser took what it was sent before."""
+        return not self.stream.is_sending and self._seen != self._live.version
+
+    def update(self) -> None:
+        """Have the browser sent the runs, where these have changed."""
+        self._seen = self._live.version
+        rows = run_rows(self._live, MAX_TOLD)
+        if rows != self._told:
+            self._told = rows
+            self.stream.send(json.dumps({"type": "runs", "runs": rows}, allow_nan=False))
+
+    def close(self) -> None:
+        """Nothing to let go of; see `Page.close`."""
 
 
 class StreamHandler(SiteHandler, WebSocketHandler):

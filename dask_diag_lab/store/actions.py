@@ -16,19 +16,20 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import ACTIONS
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.schema.tables import ACTIONS
 from dask_diag_lab.store.arrays import Columns, Floats, Ints, Objects, joined, narrow
 from dask_diag_lab.store.lod import Block, WindowQuery
 from dask_diag_lab.store.slots import SlotRows, SlotTable
 from dask_diag_lab.store.sums import (
     ALL,
     BY,
+    VALUES,
     Sums,
     Window,
     block_sums,
     grouped,
-    sums_of,
-    thread_time_of,
+    thread_time,
 )
 
 SEGMENT_KEYS: Final = 4_096
@@ -267,11 +268,22 @@ class ActionLog:
     def sums(self, window: Window = ALL, by: Sequence[str] = BY) -> Callable[[], Sums]:
         """Return what adds up the actions in a window, in any thread; see `sums.block_sums`.
 
-        Of all time, by `BY`, the sums have those that were given up, too.
+        ``by`` may have ``worker``, the string id of the address. Of all time, by `BY`, the sums
+        have those that were given up, too.
         """
         blocks = [block for block in self._all() if block.touches(*window)]
         given_up = self._evicted_sums if window == ALL and by == BY else []
-        return sums_of(blocks, given_up, self._slots.rows, window, by)
+        slots, of_blocks = self._slots.rows, ["slot" if name == "worker" else name for name in by]
+
+        def make() -> Sums:
+            empty = dict.fromkeys((*of_blocks, *VALUES), np.empty(0))
+            parts = [block_sums(block, window, of_blocks) for block in blocks]
+            columns = joined([empty, *given_up, *parts])
+            if "worker" in by:
+                columns["worker"] = slots.worker_of_id[columns["slot"].astype(np.int64)]
+            return Sums(window, grouped(columns, by))
+
+        return make
 
     def thread_time(
         self,
@@ -280,12 +292,44 @@ class ActionLog:
         now: float,
         only: Ints | None = None,
     ) -> Callable[[], dict[str, float]]:
-        """Return what works out what threads did in a window, in any thread.
+        """Return what works out `sums.thread_time` of a window, and of what runs, in any thread.
 
-        See `sums.thread_time`, and `sums.thread_time_of` for the arguments.
+        Parameters
+        ----------
+        window : Window
+        running : (ndarray of int64, ndarray of float64)
+            Row of the slot and start of each task that runs until ``now``.
+        only : ndarray of int64, optional
+            Rows of the slots that count; all by default.
         """
-        blocks = [block for block in self._all() if block.touches(*window)]
-        return thread_time_of(blocks, self._slots.rows, running, now, window, only)
+        blocks, slots = [b for b in self._all() if b.touches(*window)], self._slots.rows
+        workers, worker_of = np.unique(slots.worker, return_inverse=True)
+        threads = np.zeros(len(workers), dtype=np.int64)
+        threads[worker_of] = slots.threads
+        counts = np.ones(slots.count + 1, dtype=np.bool_)
+        counts[-1] = False  # of what is in no slot
+        if only is not None:
+            counts[:] = False
+            counts[only] = True
+            threads = np.minimum(threads, np.bincount(worker_of[only], minlength=len(threads)))
+        names = ("slot", "kind", "start", "stop")
+
+        def read(block: Block) -> Columns:
+            rows: Any = slice(None)  # or numbers of rows
+            if not (window.start < block.min_start and block.max_stop <= window.stop):
+                rows = block.between(*window)
+            columns = {name: block.columns[name][rows] for name in names}
+            return columns | {"slot": slots.position[columns["slot"]]}
+
+        def make() -> dict[str, float]:
+            slot, start = running
+            runs = {"kind": np.full(len(slot), Kind.COMPUTE), "stop": np.full(len(slot), now)}
+            rows = joined([*map(read, blocks), {**runs, "slot": slot, "start": start}])
+            is_there = counts[rows["slot"]]
+            slot, kind, start, stop = (rows[n][is_there] for n in names)
+            return thread_time(worker_of[slot], kind, start, stop, threads, window)
+
+        return make
 
     def snapshot(self) -> Callable[[], Columns]:
         """Return what returns all rows as `append` takes them, in any thread."""

@@ -1,6 +1,29 @@
 """What happened to the cluster, newest last: a bounded list in which bursts are one event.
 
-Must not look at tables: callers pass what was and what is.
+Must not look at tables: callers pass what was and what is. All kinds of events, which
+`views.tasks.event_texts` has words for, and their details (worker: an address; until: end, on the
+scheduler's clock):
+
+- worker-added: worker, name, nthreads
+- worker-removed: worker, cause, lost_tasks: it left, was retired, or the cluster restarted
+- worker-killed: worker, cause, lost_tasks: it died or was stopped for its memory
+- worker-paused: worker: its memory is over the pause threshold; resumed: when it went on
+- worker-resumed: worker
+- worker-closing: worker: it was asked to close when its data has been moved
+- workers-retired: count: workers that a user or an adaptive cluster had leave
+- spill-began: worker, nbytes: the data on its disk grew, which it had not for a while
+- spill-ended: worker: no data on its disk any more, after such an event
+- task-erred: prefix, count, until, worker: of the last one
+- task-retried: the same of attempts that failed; their tasks were run again
+- steal-burst: count, until: tasks that the scheduler moved to another worker
+- restart
+- update-graph: client, graphs, tasks, until
+- client-added: client
+- client-removed: client
+- recording-began: recalled: events of the time before it that the scheduler reported
+- not-recorded: until: nobody recorded what was done
+- scheduler-lost: reason
+- scheduler-back: lost_s: how long nothing was heard of it
 """
 
 from __future__ import annotations
@@ -32,30 +55,6 @@ MERGED: Final[Mapping[str, tuple[str, ...]]] = {
 
 ADDED: Final = ("count", "graphs", "tasks")
 """Details that add up when events become one."""
-
-KINDS: Final[Mapping[str, str]] = {
-    "worker-added": "worker, name, nthreads",
-    "worker-removed": "worker, cause, lost_tasks: it left, was retired, or the cluster restarted",
-    "worker-killed": "worker, cause, lost_tasks: it died or was stopped for its memory",
-    "worker-paused": "worker: its memory is over the pause threshold; resumed: when it went on",
-    "worker-resumed": "worker",
-    "worker-closing": "worker: it was asked to close when its data has been moved",
-    "workers-retired": "count: workers that a user or an adaptive cluster had leave",
-    "spill-began": "worker, nbytes: the data on its disk grew, which it had not for a while",
-    "spill-ended": "worker: no data on its disk any more, after such an event",
-    "task-erred": "prefix, count, until, worker: of the last one",
-    "task-retried": "the same of attempts that failed; their tasks were run again",
-    "steal-burst": "count, until: tasks that the scheduler moved to another worker",
-    "restart": "",
-    "update-graph": "client, graphs, tasks, until",
-    "client-added": "client",
-    "client-removed": "client",
-    "recording-began": "recalled: events of the time before it that the scheduler reported",
-    "not-recorded": "until: nobody recorded what was done",
-    "scheduler-lost": "reason",
-    "scheduler-back": "lost_s: how long nothing was heard of it",
-}
-"""All kinds, and what their details are; worker: an address; until: end, scheduler's clock."""
 
 # The detail of an event is whatever `distributed` logged: its types are not ours to know.
 Event = tuple[float, str, Mapping[str, Any]]

@@ -20,7 +20,7 @@ class TaskGraph:
         Moves when nodes or edges came or went: indices of before are void then.
     is_followed : bool
         Whether anything is known: the scheduler follows single tasks only while somebody looks
-        at a plot that needs them (`schema.GRAPH`), so at first there is nothing here.
+        at a plot that needs them (`schema.tables.GRAPH`), so at first there is nothing here.
     is_exact : bool
         False when the cluster has more tasks than ``limit``: then there are no nodes.
     total, limit : int

@@ -13,7 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.schema import EXTRAS, STATES, Batch, Change, Kind, SchedulerInfo
+from dask_diag_lab.schema import Batch, Change, Kind, SchedulerInfo
+from dask_diag_lab.schema.tables import EXTRAS
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog, KeyTable
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
@@ -24,11 +25,10 @@ from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
 from dask_diag_lab.store.sums import Checkpoints, sums_by_name
-from dask_diag_lab.store.tables import ExtraTable, GroupTable, PrefixTable
+from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GroupTable, PrefixTable
 from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
 
 MAX_GAPS = 100
-UNFINISHED: Final = [STATES.index(n) for n in ("waiting", "no-worker", "queued", "processing")]
 BEFORE: Final = "before"
 """Name of that count in `Batch.left_out`: it is what the first collector of a scheduler counted."""
 
@@ -52,7 +52,7 @@ class History:
     failed : mapping of str to str
         `Batch.failed` of the last batch.
     extras : dict of str to ExtraTable
-        The tables of `schema.EXTRAS`, by name.
+        The tables of `schema.tables.EXTRAS`, by name.
     groups, ended_groups : GroupTable
         Those that the scheduler has, and those that it dropped when all their tasks were done.
     activities : Checkpoints
@@ -60,17 +60,7 @@ class History:
     """
 
     SAVED = (
-        *(
-            "until",
-            "scheduler",
-            "cost_s",
-            "gaps",
-            "left_out",
-            "failed",
-            "strings",
-            "palette",
-            "_slots",
-        ),
+        *("until", "scheduler", "gaps", "left_out", "failed", "strings", "palette", "_slots"),
         *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
         *("seen_workers", "graph", "nthreads", "series", "events", "runs", "extras", "activities"),
         *("_n_before", "_next_task"),
@@ -79,7 +69,6 @@ class History:
     def __init__(self, max_actions: int = MAX_ROWS) -> None:
         self.until = 0.0
         self.scheduler: SchedulerInfo | None = None
-        self.cost_s = 0.0
         self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
         self.left_out: Mapping[str, int] = {}
         self.failed: Mapping[str, str] = {}
@@ -186,7 +175,6 @@ class History:
         self.scheduler, self.left_out, self.failed = new
         for name in self.failed.keys() & self.extras.keys():
             self.extras[name].clear()
-        self.cost_s = batch.cost_s
         self.until = batch.time
 
     def _join(self, batch: Batch, among: set[str] | None = None) -> None:
@@ -263,11 +251,10 @@ class History:
     def _update_tables(self, batch: Batch) -> None:
         tables = batch.tables
         if "running" in tables:
-            columns = tables["running"].columns
-            worker, prefix = (self._epoch.strings(columns[name]) for name in ("worker", "prefix"))
-            self.palette.see(prefix)
-            graph = self._epoch.graphs(columns["graph"])
-            self.running.replace(columns["key"], worker, prefix, columns["start"], graph)
+            rows = dict(tables["running"].columns)
+            rows |= {name: self._epoch.strings(rows[name]) for name in ("worker", "prefix")}
+            self.palette.see(rows["prefix"])
+            self.running.replace(rows | {"graph": self._epoch.graphs(rows["graph"])})
         elif "actions" in tables:
             self.running.settle()
         if "prefixes" in tables:

@@ -9,8 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from dask_diag_lab.jobs import Job, Jobs, Latest
-from dask_diag_lab.schema import Batch, FeedState
-from dask_diag_lab.schema.batch import State
+from dask_diag_lab.schema import Batch, FeedState, State
 from dask_diag_lab.store.history import History
 from dask_diag_lab.store.queries import Queries, Query
 from dask_diag_lab.store.runs import Piece

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, Literal
 from weakref import WeakKeyDictionary
 
-from dask_diag_lab.schema import QUERIES
+from dask_diag_lab.schema.tables import QUERIES
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
@@ -27,7 +27,7 @@ class Query:
     Attributes
     ----------
     kind, arguments
-        As in `schema.QUERIES`.
+        As in `schema.tables.QUERIES`.
     state : {'asked', 'answered', 'failed'}
         'asked' also while a new answer is under way.
     answer : object

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -118,30 +118,18 @@ def load(path: Path) -> LiveSession:
         if not zipfile.is_zipfile(file):
             raise ValueError(f"{path} {why}.")
         try:
-            meta, tables = _parts(file)
-        except KeyError as error:  # what is cut off may end as a zip: its tables are such
-            raise ValueError(f"{path} {why}.") from error
+            with zipfile.ZipFile(file) as parts:
+                _check_size(parts)
+                # What is cut off may end as a zip: its tables are such.
+                is_ours = META in parts.namelist()
+                meta = json.loads(parts.read(META)) if is_ours else {}
+                if meta.get("format") == FORMAT:
+                    return _restored(meta, parts)
         except Exception as error:  # what is damaged may raise anything
-            raise ValueError(f"{path} is damaged ({error}). {DAMAGED}.") from error
-    if meta["format"] != FORMAT:
-        raise ValueError(f"{path} is of format {meta['format']}; {OF_ANOTHER}.")
-    try:
-        return _restored(meta, tables)
-    except Exception as error:  # as above
-        text = f"{path} is damaged: its parts do not fit each other ({error!r}). {DAMAGED}."
-        raise ValueError(text) from error
-
-
-def _parts(file: IO[bytes]) -> tuple[dict[str, Any], list[bytes]]:  # JSON
-    """Return the parts of a file; raises KeyError where it is that of something else."""
-    with zipfile.ZipFile(file) as parts:
-        _check_size(parts)
-        meta = json.loads(parts.read(META))
-        if not isinstance(meta, dict) or "format" not in meta:
-            raise KeyError("format")
-        is_read = meta["format"] == FORMAT
-        names = [name for name in parts.namelist() if name.endswith(TABLES)]
-        return meta, [parts.read(name) for name in names if is_read]
+            raise ValueError(f"{path} is damaged ({error!r}). {DAMAGED}.") from error
+    if "format" in meta:
+        why = f"is of format {meta['format']}; {OF_ANOTHER}"
+    raise ValueError(f"{path} {why}.")
 
 
 def _check_size(parts: zipfile.ZipFile) -> None:
@@ -158,10 +146,11 @@ def _columns(table: bytes, dtypes: Mapping[str, str]) -> dict[str, Array]:
         return dict(zip(names, read, strict=True))
 
 
-def _restored(meta: Mapping[str, Any], tables: Sequence[bytes]) -> LiveSession:  # JSON
+def _restored(meta: Mapping[str, Any], parts: zipfile.ZipFile) -> LiveSession:  # JSON
     arrays: dict[str, Array] = {}
-    for table in tables:
-        arrays |= _columns(table, meta["dtypes"])
+    for name in parts.namelist():
+        if name.endswith(TABLES):
+            arrays |= _columns(parts.read(name), meta["dtypes"])
     history = History()
     _Reader(arrays).restore(history, meta["history"])
     rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}

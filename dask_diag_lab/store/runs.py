@@ -145,7 +145,7 @@ class RunTable:
         self._pieces: list[Piece] = []
         self._run_of: GrowingArray[np.int32] = GrowingArray(np.int32)  # by number of the graph
         self._run_of.extend([0])
-        self._carried: GrowingArray[np.float32] = GrowingArray(np.float32)
+        self._carried: GrowingArray[np.float64] = GrowingArray(np.float64)
         self._carried.extend([0.0])
         self._arrived: GrowingArray[np.float64] = GrowingArray(np.float64, nan)
         self._arrived.extend([nan])
@@ -174,7 +174,7 @@ class RunTable:
     @property
     def carried(self) -> Floats:
         """The bytes that each task of a graph carries, by its number; 0 where it is not known."""
-        return self._carried.values.astype(np.float64)
+        return self._carried.values.copy()
 
     @property
     def arrived(self) -> Floats:
@@ -218,7 +218,7 @@ class RunTable:
     # --- what a batch brings
 
     def submitted(self, graphs: Mapping[str, Any], n_before: int) -> None:
-        """Take over rows of `schema.GRAPHS`, whose number 0 is that of graph ``n_before`` here."""
+        """Take over rows of `schema.tables.GRAPHS`, whose number 0 is ``n_before`` here."""
         names = ("number", "carried", "time", "until", "client", "tasks")
         for wired, carried, *facts in zip(*(graphs[name].tolist() for name in names), strict=True):
             number = n_before + wired

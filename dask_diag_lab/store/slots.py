@@ -8,16 +8,18 @@ below move down when one comes or gets a slot more.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import inf, isnan, nan
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.schema.columns import empty
+from dask_diag_lab.schema.tables import RUNNING
 from dask_diag_lab.store.arrays import Bools, Columns, Floats, GrowingArray, Ints, Objects
 from dask_diag_lab.store.strings import StringTable
 
@@ -434,18 +436,11 @@ class RunningTable:
         runs = np.flatnonzero(self._key == key).tolist()
         return [(self._places[run][0], float(self._start[run])) for run in runs]
 
-    def replace(
-        self,
-        key: Objects,
-        worker: npt.NDArray[np.uint32],
-        prefix: npt.NDArray[np.uint32],
-        start: Floats,
-        graph: npt.NDArray[np.uint32],
-    ) -> None:
-        """Take over all running tasks, with the history's string ids and numbers of graphs."""
-        self._key, self._prefix, self._start = key, prefix.astype(np.int64), start
-        self._graph = graph
-        self._places = list(zip(worker.tolist(), key.tolist(), strict=True))
+    def replace(self, rows: Mapping[str, Any]) -> None:
+        """Take over all running tasks: columns of `RUNNING`, in the history's numbers."""
+        self._key, self._start, self._graph = rows["key"], rows["start"], rows["graph"]
+        self._prefix = rows["prefix"].astype(np.int64)
+        self._places = list(zip(rows["worker"].tolist(), self._key.tolist(), strict=True))
         self._slot = np.array([self._slot_at.get(place, -1) for place in self._places], np.int64)
         self._slot_at = dict(zip(self._places, self._slot.tolist(), strict=True))
         self.version += 1
@@ -468,8 +463,7 @@ class RunningTable:
     def clear(self) -> None:
         """Forget all tasks."""
         if self._places:
-            none = np.empty(0, dtype=np.uint32)
-            self.replace(np.empty(0, dtype=object), none, none, np.empty(0), none)
+            self.replace(empty(RUNNING))
 
     def rows(self, now: float) -> RunningRows:
         """Return what runs at a time; a start that lies after it is moved back to it."""

@@ -7,7 +7,7 @@ Of sums that come without times, `Checkpoints` keep what they were at many momen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 from typing import Any, Final, NamedTuple
@@ -15,9 +15,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store.arrays import Columns, Floats, Ints, joined
+from dask_diag_lab.store.arrays import Columns, Floats, Ints
 from dask_diag_lab.store.lod import Block
-from dask_diag_lab.store.slots import SlotRows
 
 
 class Window(NamedTuple):
@@ -164,30 +163,6 @@ class Sums:
         return found
 
 
-def sums_of(
-    blocks: Sequence[Block],
-    others: Sequence[Columns],
-    slots: SlotRows,
-    window: Window,
-    by: Sequence[str],
-) -> Callable[[], Sums]:
-    """Return what adds up the actions of these blocks in a window, and other sums.
-
-    ``by`` may have ``worker``, the string id of the address.
-    """
-    of_blocks = ["slot" if name == "worker" else name for name in by]
-
-    def make() -> Sums:
-        empty = dict.fromkeys((*of_blocks, *VALUES), np.empty(0))
-        parts = [block_sums(block, window, of_blocks) for block in blocks]
-        columns = joined([empty, *others, *parts])
-        if "worker" in by:
-            columns["worker"] = slots.worker_of_id[columns["slot"].astype(np.int64)]
-        return Sums(window, grouped(columns, by))
-
-    return make
-
-
 # --- what the threads' time went to
 
 CLASSES: Final[Sequence[tuple[str, frozenset[Kind]]]] = (
@@ -244,54 +219,6 @@ def thread_time(
         free = free - used
         found[name] = float(used @ lasts_s)
     return found
-
-
-def thread_time_of(
-    blocks: Sequence[Block],
-    slots: SlotRows,
-    running: tuple[Ints, Floats],
-    now: float,
-    window: Window,
-    only: Ints | None,
-) -> Callable[[], dict[str, float]]:
-    """Return what works out `thread_time` of these blocks, and of what runs.
-
-    Parameters
-    ----------
-    running : (ndarray of int64, ndarray of float64)
-        Row of the slot and start of each task that runs until ``now``.
-    only : ndarray of int64 or None
-        Rows of the slots that count; all when None.
-    """
-    workers, worker_of = np.unique(slots.worker, return_inverse=True)
-    threads = np.zeros(len(workers), dtype=np.int64)
-    threads[worker_of] = slots.threads
-    counts = np.ones(slots.count + 1, dtype=np.bool_)
-    counts[-1] = False  # of what is in no slot
-    if only is not None:
-        counts[:] = False
-        counts[only] = True
-        threads = np.minimum(threads, np.bincount(worker_of[only], minlength=len(threads)))
-
-    names = ("slot", "kind", "start", "stop")
-
-    def read(block: Block) -> Columns:
-        if window.start < block.min_start and block.max_stop <= window.stop:
-            columns = {name: block.columns[name] for name in names}
-        else:
-            rows = block.between(*window)
-            columns = {name: block.columns[name][rows] for name in names}
-        return columns | {"slot": slots.position[columns["slot"]]}
-
-    def make() -> dict[str, float]:
-        slot, start = running
-        runs = {"kind": np.full(len(slot), Kind.COMPUTE), "stop": np.full(len(slot), now)}
-        rows = joined([*map(read, blocks), {**runs, "slot": slot, "start": start}])
-        is_there = counts[rows["slot"]]
-        slot, kind, start, stop = (rows[n][is_there] for n in names)
-        return thread_time(worker_of[slot], kind, start, stop, threads, window)
-
-    return make
 
 
 Name = tuple[Any, ...]

@@ -9,8 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import GROUPS, PREFIXES, STATES, Change, TableSchema
+from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.schema.columns import arrays, empty
+from dask_diag_lab.schema.tables import GROUPS, PREFIXES, TableSchema
 from dask_diag_lab.store.arrays import Ints, Row, frozen
 
 Cells = list[Any] | npt.NDArray[Any]  # the column decides
@@ -132,7 +133,7 @@ def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
-_UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
+UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
 
 
 class GroupTable(NamedTable):
@@ -165,7 +166,7 @@ class PrefixTable(NamedTable):
 
     def _order(self) -> Ints:
         states = self._columns["states"]
-        is_done = ~states[:, _UNFINISHED].any(axis=1)
+        is_done = ~states[:, UNFINISHED].any(axis=1)
         return np.lexsort((-states.sum(axis=1), is_done))
 
 

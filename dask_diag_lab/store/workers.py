@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from dask_diag_lab.schema import WORKERS
+from dask_diag_lab.schema.tables import WORKERS
 from dask_diag_lab.store.arrays import Ints, frozen
 from dask_diag_lab.store.slots import SlotTable
 from dask_diag_lab.store.tables import NamedTable
@@ -204,10 +204,9 @@ class SeenWorkers:
 
     SAVED = ("names",)
 
-    def __init__(self, limit: int = MAX_NAMES) -> None:
+    def __init__(self) -> None:
         self.version = 0
         self.names: dict[str, str] = {}
-        self._limit = limit
 
     def see(self, workers: Iterable[tuple[str, str]]) -> None:
         """Take up (address, name) pairs; an address may be used again under another name."""
@@ -216,5 +215,5 @@ class SeenWorkers:
                 self.names.pop(address, None)
                 self.names[address] = name
                 self.version += 1
-                if len(self.names) > self._limit:
+                if len(self.names) > MAX_NAMES:
                     del self.names[next(iter(self.names))]

@@ -1,4 +1,4 @@
-"""The answers to `schema.QUERIES`, one function for each kind.
+"""The answers to `schema.tables.QUERIES`, one function for each kind.
 
 Each takes the cluster and the arguments of the query, and returns plain data; times are on the
 scheduler's clock, and ``missing`` says which workers did not answer and why. Profiles are call
@@ -21,8 +21,8 @@ from dask.utils import parse_bytes, parse_timedelta
 
 from dask_diag_lab.collector import TASK
 from dask_diag_lab.collector.wire import key_text
-from dask_diag_lab.schema import OTHER_PREFIXES
 from dask_diag_lab.schema.columns import wire_error
+from dask_diag_lab.schema.tables import OTHER_PREFIXES
 from dask_diag_lab.transport import on_worker
 from dask_diag_lab.transport.cluster import AnswerError, Arguments, Cluster, run_message
 from dask_diag_lab.transport.decode import member, members, numbers
@@ -75,12 +75,8 @@ def add_tree(total: Tree, tree: Any) -> int:  # what a worker sent
             ours = children.get(name)
             if ours is None:
                 n_new += 1
-                ours = children[name] = {
-                    "count": 0,
-                    "identifier": name,
-                    "description": _description(child["description"]),
-                    "children": {},
-                }
+                described = {"identifier": name, "description": _description(child["description"])}
+                ours = children[name] = empty_tree() | described
             stack.append((ours, child))
     return n_new
 
@@ -241,7 +237,7 @@ async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     pruned += await asyncio.to_thread(prune_tree, tree)
     return {
         "tree": tree,
-        "interval_s": _seconds("interval" if source == "tasks" else "cycle"),
+        "interval_s": sampling_s("interval" if source == "tasks" else "cycle"),
         "missing": missing,
         "pruned": pruned,
         "n_workers": n_workers,
@@ -258,7 +254,7 @@ async def activity(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     if arguments["source"] != "tasks":
         missing = {str(arguments["source"]): LOOP_ACTIVITY}
         return {"times": [], "counts": [], "prefixes": {}, "missing": missing}
-    width_s = _seconds("cycle")
+    width_s = sampling_s("cycle")
 
     def take(_: str, answer: Any) -> None:  # what a worker sent
         samples = [(_bucket(at, width_s), int(n)) for at, n in answer["counts"]]
@@ -446,6 +442,7 @@ def _bucket(at: float, width_s: float) -> float:
     return at // width_s * width_s
 
 
-def _seconds(setting: str) -> float:
+def sampling_s(setting: str) -> float:
+    """Return the seconds of a setting of the profilers of workers."""
     value = dask.config.get(f"distributed.worker.profile.{setting}")
     return float(parse_timedelta(value, default="ms"))

@@ -12,21 +12,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.schema import (
-    ACTIONS,
-    NODE_STATES,
-    NODES,
-    STATES,
-    TABLES,
-    THRESHOLDS,
-    Batch,
-    Change,
-    GraphChange,
-    Kind,
-    Outcome,
-    SchedulerInfo,
-)
+from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, Kind, Outcome, SchedulerInfo
 from dask_diag_lab.schema.columns import Columns, WireError, decoded, wire_error
+from dask_diag_lab.schema.tables import ACTIONS, NODE_STATES, NODES, TABLES, THRESHOLDS
 
 ROW: Final = np.dtype([(column.name, column.dtype) for column in ACTIONS.columns])
 INT64: Final = 2**63
@@ -73,11 +61,8 @@ class Decoder:
             n_known = member(answer, "strings_from", int) + len(texts(answer, "strings"))
             _check_below(running.columns, "running", {"worker": n_known, "prefix": n_known})
         nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
-        given = (
-            members(answer, strings_from=int, keys_from=int, time=float, began=float)
-            | members(answer, cost_s=float)
-            | {name: texts(answer, name) for name in ("strings", "keys")}
-        )
+        given = members(answer, strings_from=int, keys_from=int, time=float, began=float)
+        given |= {name: texts(answer, name) for name in ("strings", "keys")}
         n_strings = given["strings_from"] + len(given["strings"])
         n_tasks = given["keys_from"] + len(given["keys"])
         columns = _actions(answer.get("actions"), n_strings, n_tasks)
@@ -214,7 +199,7 @@ def _graph(info: Any, nodes: Change | None, states: Change | None) -> GraphChang
     """Return what changed in the graph; ``info`` is what a peer sent, None: not wanted."""
     if info is None:
         return None
-    changed = _rows(states)
+    changed: list[Any] = [] if states is None else states.rows()
     if not all(0 <= state < len(STATES) for _, state in changed):
         raise WireError("field 'node-states': no such state")
     removed = nodes.removed if nodes is not None else ()
@@ -222,14 +207,8 @@ def _graph(info: Any, nodes: Change | None, states: Change | None) -> GraphChang
         raise wire_error("nodes.removed", "numbers", removed)
     return GraphChange(
         is_snapshot=nodes is not None and nodes.is_full,
-        added=sorted(_rows(nodes)),
+        added=[] if nodes is None else sorted(nodes.rows()),
         states=changed,
         removed=[int(name) for name in removed],
         **members(info, is_exact=bool, total=int, limit=int),
     )
-
-
-def _rows(change: Change | None) -> list[Any]:  # tuples, by table
-    if change is None:
-        return []
-    return list(zip(*(column.tolist() for column in change.columns.values()), strict=True))

@@ -20,9 +20,9 @@ from typing import Any, Final
 import dask_diag_lab.collector
 import dask_diag_lab.schema
 from dask_diag_lab.collector import LEAVE, PULL, Collector
-from dask_diag_lab.schema import EXTRA_NAMES, GRAPH, Batch, FeedState, SchedulerInfo
-from dask_diag_lab.schema.batch import State
+from dask_diag_lab.schema import Batch, FeedState, SchedulerInfo, State
 from dask_diag_lab.schema.columns import WireError
+from dask_diag_lab.schema.tables import EXTRA_NAMES, GRAPH
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import Link, LinkLostError, RefusedError, by_value
 from dask_diag_lab.transport.queries import QueryRunner
@@ -148,7 +148,7 @@ class Feed:
         is_watched : bool
             Somebody looks: pull at the short interval.
         wanted : frozenset of str
-            Names of `schema.EXTRAS`, and `schema.GRAPH`, that are to be brought as well.
+            Names of `schema.tables.EXTRAS`, and `GRAPH`, that are to be brought as well.
         """
         if (is_watched and not self._is_watched) or not wanted <= self._wanted:
             self._wake.set()
@@ -195,10 +195,6 @@ class Feed:
                 )
             except UnreadableError as error:
                 self._set_state("degraded", f"{error} So there is no data for the plots.")
-                least_s = NO_COLLECTOR_RETRY_S
-            except WireError as error:
-                text = f"What the scheduler sends cannot be read: {error}."
-                self._set_state("degraded", f"{text} So there is no data for the plots.")
                 least_s = NO_COLLECTOR_RETRY_S
             except Exception as error:  # whatever it is, plots may not stand still without a word
                 logger.exception("The scheduler at %s could not be followed", self._address)
@@ -265,6 +261,8 @@ class Feed:
             batch = self._decoder.decode(answer)
         except RefusedError as error:
             raise UnreadableError(f"The scheduler refused to answer: {error}.") from error
+        except WireError as error:
+            raise UnreadableError(f"What the scheduler sends cannot be read: {error}.") from error
         if (known := self._scheduler) is not None and self._is_held_back(batch, known):
             if batch.epoch == self._decoder.epoch:  # else the collector has been closed as well
                 tables = {n: change for n, change in batch.tables.items() if n in STAYING}

@@ -1,4 +1,4 @@
-"""Answers the queries of `schema.QUERIES`, a few at a time, apart from the pulls.
+"""Answers the queries of `schema.tables.QUERIES`, a few at a time, apart from the pulls.
 
 Must not keep answers, and must end every query: with an answer or with text for the user.
 """

@@ -30,11 +30,7 @@ if TYPE_CHECKING:
 SPECIAL: Final = ("host", "level_index", "remark", "color")
 """Columns that rows may have beside those that are declared; see `BarPlot.rows`."""
 
-ROWS: Final[Sequence[tuple[str, str]]] = (
-    ("auto", "as they fit"),
-    ("each", "each"),
-    ("host", "by host"),
-)
+ROWS: Final = (("auto", "as they fit"), ("each", "each"), ("host", "by host"))
 ORDERS: Final = (("size", "by size"), ("name", "by name"))
 
 _AS_IT_IS: Final = (
@@ -260,7 +256,7 @@ class BarPlot(DataPlot):
             return [Control("order", "select", "Order", self.order, ORDERS)]
         n, hosts = length(rows), len(set(rows.get("host", ())))
         is_of_use = n > _FEW or 1 < hosts < n
-        ways = ROWS if 1 < hosts < n else [way for way in ROWS if way[0] != "host"]
+        ways = ROWS if 1 < hosts < n else ROWS[:-1]
         return [Control("rows", "select", "Rows", self._merging, ways)] if is_of_use else []
 
     def _clicked(self, _attribute: str, _old: object, new: Sequence[str]) -> None:

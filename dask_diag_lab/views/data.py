@@ -1,6 +1,6 @@
 """Plots that are rows of data: what their columns mean, and the table that follows from it.
 
-Also what plots of sums of the action log have in common.
+Also what plots have in common that are worked out off the loop, such as sums of the action log.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -135,25 +135,40 @@ def plain(column: ColumnData) -> Sequence[Any]:
 
 
 REST: Final = 20.0
-"""Times as long as it took to add up, it is not added up anew."""
+"""Times as long as it took to work out, it is not worked out anew."""
+
+T = TypeVar("T")
 
 
-class SumsView(View):
+class JobView(View, Generic[T]):
+    """A plot, or a part of one, of what is worked out off the loop, again when it has changed."""
+
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        super().set_up()
+        self._latest: Latest[T] = Latest(self.live.jobs, rest=REST)
+
+    def state(self) -> object:
+        """Return whether there is a new one; see `View.state`."""
+        return super().state(), self._latest.version
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether a newer one is to come; see `View.is_behind`."""
+        return super().is_behind or self._latest.is_late
+
+
+class SumsView(JobView[Sums]):
     """A plot, or a part of one, of the sums of the action log over `View.period`.
 
     Attributes
     ----------
     by : sequence of str
-        What there is a sum of; see `store.sums.sums_of`.
+        What there is a sum of; see `ActionLog.sums`.
     """
 
     by: ClassVar[Sequence[str]] = BY
     has_period: ClassVar[bool] = True
-
-    def set_up(self) -> None:
-        """Make what it keeps; see `View.set_up`."""
-        super().set_up()
-        self._latest: Latest[Sums] = Latest(self.live.jobs, rest=REST)
 
     @property
     def sums(self) -> Sums | None:
@@ -168,12 +183,3 @@ class SumsView(View):
             return self.period_text
         begins = self.history.busy.start  # also of what the log gave up
         return f"since {fmt.clock(float(begins[0]))}" if len(begins) else ""
-
-    def state(self) -> object:
-        """Return whether there are new sums; see `View.state`."""
-        return super().state(), self._latest.version
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether newer ones are to come; see `View.is_behind`."""
-        return super().is_behind or self._latest.is_late

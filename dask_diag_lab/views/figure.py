@@ -106,7 +106,10 @@ def _has(model: Model, name: str, value: object) -> bool:
 
 
 def restyle_figure(plot: Plot, look: Look) -> None:
-    """Give a figure, its axes, grids, title and legends the colours and font of ``look``."""
+    """Give a figure, its axes, grids, title, legends and `quiet_hover` tools the look of a page."""
+    for tool in plot.toolbar.tools:
+        if isinstance(tool, HoverTool) and tool.tags:
+            set_properties(tool, tooltips=tooltip_html(look, *tool.tags))
     set_properties(
         plot,
         background_fill_color=look.background,
@@ -172,12 +175,10 @@ def tooltip_html(look: Look, *lines: str) -> str:
 
 
 def quiet_hover(look: Look, *lines: str, **options: Any) -> HoverTool:
-    """Return a hover tool whose tooltip is `tooltip_html` of the lines.
-
-    A view that is restyled sets ``hover.tooltips = tooltip_html(look, *lines)`` again.
-    """
+    """Return a hover tool whose tooltip is `tooltip_html` of the lines, which are its ``tags``."""
     defaults: dict[str, Any] = {  # Bokeh's tool options have no common type
         "tooltips": tooltip_html(look, *lines),
+        "tags": list(lines),
         "show_arrow": False,
         "point_policy": "follow_mouse",
     }
@@ -209,12 +210,8 @@ class Source:
         current = self.model.data
         if self._is_patched:
             columns = {name: _patchable(column) for name, column in columns.items()}
-        is_alike = {n: len(c) for n, c in current.items()} == {
-            n: len(c) for n, c in columns.items()
-        }
-        changed = columns
-        if is_alike:
-            changed = {n: c for n, c in columns.items() if not _is_same(current[n], c)}
+        is_alike = current.keys() == columns.keys() and length(current) == length(columns)
+        changed = {n: c for n, c in columns.items() if not is_alike or not _is_same(current[n], c)}
         if not changed or (self._is_patched and self._patch(columns)):
             return bool(changed)
         if is_alike:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dask_diag_lab.analysis.budget import BUSY
 from dask_diag_lab.analysis.case import case_of
@@ -13,15 +13,13 @@ from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.data import REST
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.view import ArgumentError
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.runs import RunRecord
-
-REST: Final = 20.0
-"""Times as long as it took, the budget of a run that goes on is not worked out anew."""
 
 
 class KnownRun(NamedTuple):

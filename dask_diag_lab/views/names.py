@@ -1,4 +1,4 @@
-"""What tasks, spans and workers are called, and what is said while there are no workers.
+"""What tasks, spans and workers are called, and what is said of events and without workers.
 
 Names may be any text at all. Knows the history; knows nothing of Bokeh.
 """
@@ -6,14 +6,19 @@ Names may be any text at all. Knows the history; knows nothing of Bokeh.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
+from math import inf
+from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.views import format as fmt
+from dask_diag_lab.views.palette import data_colors
 
 if TYPE_CHECKING:
-    from dask_diag_lab.store import History
+    from dask_diag_lab.store import History, LiveSession
+    from dask_diag_lab.views.look import Look
     from dask_diag_lab.views.view import View
 
 # --- tasks, groups and prefixes
@@ -43,34 +48,18 @@ def shown_name(name: str, width: int | None = None) -> str:
 # --- spans
 
 
-def distinct(names: Sequence[str], starts: Sequence[float], unbegun: Sequence[str]) -> list[str]:
+def distinct(names: Sequence[str], starts: Sequence[float]) -> list[str]:
     """Return the name of each span, with when it began where others have that name.
 
-    Parameters
-    ----------
-    names : sequence of str
-    starts : sequence of float
-        Seconds since the epoch; NaN where a span has not begun.
-    unbegun : sequence of str
-        What to say where there is no time; see `without_start`.
+    Starts are seconds since the epoch; NaN where none is known: of a span that has not begun, and
+    of one whose tasks all failed, as `distributed` knows a start only of tasks that gave a result.
     """
     number = Counter(names)
-    began = [fmt.clock(s) if math.isfinite(s) else w for s, w in zip(starts, unbegun, strict=True)]
+    began = [fmt.clock(start) if math.isfinite(start) else "start unknown" for start in starts]
     return [
         f"{name} · {text}" if number[name] > 1 else name
         for name, text in zip(names, began, strict=True)
     ]
-
-
-def without_start(n_left: int, n_erred: int) -> str:
-    """Return what to say of a span without a start, by its tasks left and erred.
-
-    `distributed` knows when a task began only if it gave a result, so of a span whose tasks all
-    failed nobody can tell whether any of them ran.
-    """
-    if n_left:
-        return "not begun"
-    return "failed" if n_erred else "never ran"
 
 
 # --- workers
@@ -149,3 +138,161 @@ def no_workers(history: History) -> str:
         return NO_WORKERS
     ended = "" if threads[-1] else f": the last one left at {fmt.clock(times[-1])}"
     return f"No workers now{ended}. Add some with cluster.scale(4)."
+
+
+# --- events: in words, and in which row of the timeline they are shown
+
+Detail = Mapping[str, Any]  # as in `history.events`: whatever `distributed` logged
+Names = Mapping[str, str]
+
+ROWS: Final = {
+    "Workers came": ("triangle", "load_saturated"),
+    "Retiring": ("hex", "gone"),
+    "Workers left": ("inverted_triangle", "gone"),
+    "Workers died": ("square_x", "memory_over"),
+    "Paused": ("square", "memory_near"),
+    "Spill": ("square_dot", "spilled"),
+    "Failed tasks": ("circle_x", "erred"),
+    "Failed attempts": ("circle_y", "retried"),
+    "Stealing": ("diamond", "load_normal"),
+    "Graphs": ("circle", "accent"),
+    "Clients": ("circle_dot", "muted"),
+    "Cluster": ("star", "foreground"),
+}
+"""Rows of the timeline from the top: marker, and colour as attribute of `DataColors` or `Look`."""
+
+KINDS: Final = {
+    "worker-added": ("Workers came", "worker {worker} came with {threads}"),
+    "worker-closing": ("Retiring", "worker {worker} closes when its data has been moved"),
+    "worker-removed": ("Workers left", "worker {worker} left{cause}{lost_tasks}"),
+    "worker-killed": ("Workers died", "worker {worker} died{cause}{lost_tasks}"),
+    "worker-paused": ("Paused", "worker {worker} paused: its memory is over the pause threshold"),
+    "worker-resumed": ("Paused", "worker {worker} goes on"),
+    "spill-began": ("Spill", "worker {worker} began to spill to disk{size}"),
+    "spill-ended": ("Spill", "worker {worker} has no data on disk any more"),
+    "task-erred": ("Failed tasks", "{tasks} of {prefix} failed, last on worker {worker}"),
+    "task-retried": (
+        "Failed attempts",
+        "{attempts} of {prefix} run again, last on {worker}",
+    ),
+    "steal-burst": ("Stealing", "{tasks} moved to another worker"),
+    "update-graph": ("Graphs", "{graphs} of {new_tasks} submitted by {client}"),
+    "client-added": ("Clients", "{client} connected"),
+    "client-removed": ("Clients", "{client} left"),
+    "recording-began": ("Cluster", "recording began{recalled}"),
+    "not-recorded": ("Cluster", "nobody recorded what was done for a while"),
+    "restart": ("Cluster", "the cluster was restarted"),
+    "workers-retired": ("Cluster", "{workers} retired"),
+    "scheduler-lost": ("Cluster", "the scheduler does not answer{cause}"),
+    "scheduler-back": ("Cluster", "the scheduler answers again after {lost_for}"),
+}
+"""Row and text of each kind of event; others go to the last row."""
+
+RECENT_S: Final = 600.0
+"""So long a death stands beside what it explains; Events has it for good."""
+
+ENDS: Final = frozenset({"worker-resumed", "spill-ended", "client-removed"})
+"""Kinds that only tell that another event is over."""
+
+ROW_OF: Final = {kind: list(ROWS).index(row) for kind, (row, _) in KINDS.items()}
+_FIELD: Final = re.compile(r"\{(\w+)\}")
+
+
+def row_colors(row: str, look: Look) -> tuple[str, str]:
+    """Return fill and outline of the marks of a row."""
+    colors, name = data_colors(look), ROWS[row][1]
+    fill: str = getattr(look, name) if hasattr(look, name) else getattr(colors, name)
+    erred = colors.erred_mark if look.is_dark else colors.transfer
+    return fill, {"Failed tasks": erred, "Workers died": look.foreground}.get(row, fill)
+
+
+def number_of(detail: Detail) -> int:
+    """Return how many things an event stands for: bursts are one event with a number."""
+    number = detail.get("count", detail.get("graphs", 1))
+    return max(int(number), 1) if isinstance(number, int | float) else 1
+
+
+def describe(kind: str, detail: Detail, names: Names) -> str:
+    """Return an event as a sentence without its time.
+
+    Parameters
+    ----------
+    kind : str
+    detail : mapping
+    names : mapping of str to str
+        Names of workers by address.
+    """
+    if kind not in KINDS:
+        return shown_name(kind.replace("-", " "), 120)
+    return _FIELD.sub(lambda field: _FIELDS[field[1]](detail, names), KINDS[kind][1])
+
+
+def losses(
+    live: LiveSession, begin: float | None = None, end: float = inf, *, has_clock: bool = True
+) -> tuple[int, str, float]:
+    """Return how many workers died between two times; a sentence about the last and its time.
+
+    0, '' and 0 for none. Without a begin, in seconds since the epoch, it is those of the last
+    `RECENT_S`. The sentence has the time of day where ``has_clock``.
+    """
+    since = live.time - RECENT_S if begin is None else begin
+    late = takewhile(lambda event: event[0] >= since, reversed(live.history.events.rows))
+    died = [
+        (time, detail) for time, kind, detail in late if kind == "worker-killed" and time <= end
+    ]
+    if not died:
+        return 0, "", 0.0
+    (time, detail), first = died[0], died[-1][0]
+    who = _worker(detail, live.history.seen_workers.names)
+    within = f" · {len(died)} workers died within {fmt.duration(time - first)}"
+    at = f" at {fmt.clock(time)}" if has_clock else ""
+    text = f"worker {who} died{at}{_cause(detail, {})}"
+    return len(died), text + within * (len(died) > 1), time
+
+
+def _worker(detail: Detail, names: Names) -> str:
+    address, name = str(detail.get("worker", "")), detail.get("name")
+    called = names.get(address, address) if name in (None, "") else str(name)  # may be number 0
+    return shown_name(readable_name(called) or "unknown", 60)
+
+
+def _number(noun: str, name: str = "") -> Callable[[Detail, Names], str]:
+    """Return what writes a number of the details; without ``name`` that of `number_of`."""
+    return lambda detail, _: fmt.plural(
+        int(detail.get(name) or 0) if name else number_of(detail), noun
+    )
+
+
+def _text(name: str) -> Callable[[Detail, Names], str]:
+    return lambda detail, _: shown_name(str(detail.get(name, "")), 80)
+
+
+def _cause(detail: Detail, _: Names) -> str:
+    cause = detail.get("cause") or detail.get("reason")
+    return f": {shown_name(str(cause), 200)}" if cause else ""
+
+
+def _optional(name: str, write: Callable[[float], str]) -> Callable[[Detail, Names], str]:
+    """Return what writes a number of the details that is not there or 0 in most events."""
+    return lambda detail, _: write(float(detail[name])) if detail.get(name) else ""
+
+
+_FIELDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
+    "worker": _worker,
+    "threads": _number("thread", "nthreads"),
+    "cause": _cause,
+    "lost_tasks": _optional("lost_tasks", lambda n: f"; {fmt.plural(int(n), 'task')} ran on it"),
+    "size": _optional("nbytes", lambda nbytes: f": {fmt.binary(nbytes)}"),
+    "tasks": _number("task"),
+    "attempts": _number("attempt"),
+    "prefix": _text("prefix"),
+    "graphs": _number("graph"),
+    "new_tasks": _number("new task", "tasks"),
+    "client": _text("client"),
+    "recalled": _optional(
+        "recalled", lambda n: f"; the scheduler recalled {fmt.plural(int(n), 'event')} before it"
+    ),
+    "workers": _number("worker"),
+    "lost_for": lambda detail, _: fmt.duration(float(detail.get("lost_s") or 0)),
+}
+"""What stands in the texts of `KINDS`."""

@@ -13,7 +13,7 @@ import pkgutil
 import re
 import threading
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -97,8 +97,8 @@ class PlotRegistry:
                 return
             self._is_loaded = True  # the modules register plots, and so come by here
             try:
-                for module in _modules():
-                    import_module(module)
+                for module in pkgutil.walk_packages(views.__path__, f"{views.__name__}."):
+                    import_module(module.name)
                 self.discover(entry_points(group=ENTRY_POINTS))
             except BaseException:
                 self._is_loaded = False
@@ -223,12 +223,6 @@ def check_plot(plot: object) -> None:
 def _rank(plot: Plot) -> tuple[int, int]:
     group = GROUPS.index(plot.group) if plot.group in GROUPS else len(GROUPS)
     return group, [*CATALOGUE, plot.name].index(plot.name)
-
-
-def _modules() -> Iterator[str]:
-    """Yield the modules of this package that may declare plots."""
-    for found in pkgutil.walk_packages(views.__path__, f"{views.__name__}."):
-        yield found.name
 
 
 def _broken(point: EntryPoint, error: Exception) -> Plot:

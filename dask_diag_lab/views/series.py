@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bokeh.models import DataRange1d, VArea
 from bokeh.models import Line as LineGlyph
 
-from dask_diag_lab.store.sums import ALL, Window
+from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, TABLE_UNITS, Unit
 from dask_diag_lab.views.figure import (
@@ -22,12 +22,11 @@ from dask_diag_lab.views.figure import (
     quiet_hover,
     restyle_figure,
     set_properties,
-    tooltip_html,
 )
 from dask_diag_lab.views.models import EvenLabels, UnitHover, UnitTicker, UnitTickFormatter
 from dask_diag_lab.views.palette import shade
-from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
-from dask_diag_lab.views.view import Caption, LegendItem, Table, View
+from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis
+from dask_diag_lab.views.view import Caption, LegendItem, Table
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -88,7 +87,7 @@ class Points:
     n: npt.NDArray[Any] | None = None
 
 
-class SeriesPlot(View):
+class SeriesPlot(TimePlot):
     """Lines over time, of what the history has recorded since the diagnostics began.
 
     Attributes
@@ -107,14 +106,12 @@ class SeriesPlot(View):
     unit: ClassVar[Unit] = "number"
     has_band: ClassVar[bool] = True
     empty: ClassVar[str] = "Nothing has been recorded yet."
-    has_period = True
+    live_s = LIVE_S
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self._n_commands = 0
-        self._span_s: float | None = LIVE_S
-        self._n_in_view = 0
-        self._time, self._zero, self._placed = MovingRange(), 0.0, ALL
+        super().set_up()
+        self._n_in_view, self._placed = 0, ALL
         numbered = [
             f"{kind}{at}" for at in range(len(self.lines)) for kind in ("mean", "low", "high")
         ]
@@ -173,16 +170,16 @@ class SeriesPlot(View):
         self.figure.xgrid.visible = False
         self._glyphs = [self._add_line(at) for at in range(len(self.lines))]
         target = LineGlyph(x="x", y="top", line_alpha=0)
-        self._fields = ["@time{custom}"] + [f"@mean{at}{{custom}}" for at in range(len(self.lines))]
-        self._hover = quiet_hover(
+        hover = quiet_hover(
             self.look,
-            *self._fields,
+            "@time{custom}",
+            *(f"@mean{at}{{custom}}" for at in range(len(self.lines))),
             renderers=[add_glyph(self.figure, self.source.model, target)],
             mode="vline",
             formatters={"@time": UnitHover(unit="time")}
             | {f"@mean{at}": self._format_of(at) for at in range(len(self.lines))},
         )
-        self.figure.add_tools(self._hover)
+        self.figure.add_tools(hover)
         add_moves(self.figure)
         self.restyle()
         return self.figure
@@ -238,24 +235,7 @@ class SeriesPlot(View):
         for (band, glyph), line in zip(self._glyphs, self.lines, strict=True):
             set_properties(glyph, line_color=shade(self.look, line.color))
             set_properties(band, fill_color=shade(self.look, line.color))
-        set_properties(self._hover, tooltips=tooltip_html(self.look, *self._fields))
         self.update()
-
-    def state(self) -> object:
-        """Return where the reader has the picture; see `View.state`."""
-        return self._time.place, self._span_s, self._n_commands
-
-    @property
-    def chosen_period(self) -> Window | None:
-        """What is in view, where the reader has put it; see `View.chosen_period`."""
-        return self._time.chosen(self._zero)
-
-    def command(self, verb: str) -> None:
-        """Obey ``live`` (the last minutes, as they come) and ``fit`` (everything there is)."""
-        if verb in ("live", "fit"):
-            self._span_s = LIVE_S if verb == "live" else None
-            self._n_commands += 1
-            self._time.release()
 
     def table(self) -> Table:
         """Return one row a point in time; of lines without a band their one number."""

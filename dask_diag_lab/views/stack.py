@@ -114,9 +114,6 @@ class StackPlot(View):
             set_properties(row, visible=any(cell.visible for cell in row.children))
         self.caption = self._together(captions)
 
-    def draw(self) -> None:
-        """Nothing: the parts draw themselves."""
-
     def restyle(self) -> None:
         """Apply `look` to all parts; see `View.restyle`."""
         self._style()

@@ -1,15 +1,14 @@
-"""A time axis in seconds of a run: "0 s", "10 s", "1 min", "1 h 5 min"; knows no plot."""
+"""A time axis in seconds of a run: "0 s", "10 s", "1 min", "1 h 5 min"; and plots with one."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import ClassVar, Final
 
 from bokeh.models import (
     AdaptiveTicker,
     CompositeTicker,
     Range1d,
-    Ticker,
-    TickFormatter,
     WheelZoomTool,
 )
 from bokeh.models.annotations import BoxAnnotation
@@ -18,6 +17,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views.figure import set_properties
 from dask_diag_lab.views.models import EvenLabels, RunTimeTickFormatter, StretchTool
+from dask_diag_lab.views.view import View
 
 MOST_TICKS: Final = 6
 _MARK: Final = "#808080"
@@ -31,44 +31,27 @@ _STEPS: Final = (
 )
 
 
-def run_time_ticker() -> Ticker:
-    """Return ticks at round seconds, minutes, hours and days of an axis in seconds."""
-    return CompositeTicker(
-        tickers=[
-            AdaptiveTicker(
-                base=base,
-                mantissas=list(mantissas),
-                min_interval=least_s,
-                max_interval=largest_s,
-                num_minor_ticks=0,
-            )
-            for base, mantissas, least_s, largest_s in _STEPS
-        ],
-        desired_num_ticks=MOST_TICKS,
-    )
-
-
-def run_time_formatter() -> TickFormatter:
-    """Return the words of such ticks, with as many digits as their distance needs."""
-    return RunTimeTickFormatter()
-
-
 def make_time_axis(plot: figure) -> None:
-    """Give a plot's axis of time, in seconds, the ticks and words of a run's time."""
+    """Give a plot's axis of time ticks at round seconds, minutes, hours and days, in words."""
+    tickers = [
+        AdaptiveTicker(
+            base=base,
+            mantissas=list(mantissas),
+            min_interval=least_s,
+            max_interval=largest_s,
+            num_minor_ticks=0,
+        )
+        for base, mantissas, least_s, largest_s in _STEPS
+    ]
     plot.xaxis[0].update(
-        ticker=run_time_ticker(),
-        formatter=run_time_formatter(),
+        ticker=CompositeTicker(tickers=tickers, desired_num_ticks=MOST_TICKS),
+        formatter=RunTimeTickFormatter(),
         major_label_policy=EvenLabels(),
     )
 
 
 class MovingRange:
     """A range of time, in seconds of a run.
-
-    Parameters
-    ----------
-    end : float
-        Of what is shown before there is data.
 
     Attributes
     ----------
@@ -77,9 +60,9 @@ class MovingRange:
         What it was put to, or what the reader had chosen when `follow` was last called.
     """
 
-    def __init__(self, end: float = 1.0) -> None:
-        self.model = Range1d(start=0, end=end)
-        self.start, self.end = 0.0, end
+    def __init__(self) -> None:
+        self.model = Range1d(start=0, end=1)
+        self.start, self.end = 0.0, 1.0
         self._is_put = self._is_moved = False
 
     @property
@@ -123,6 +106,47 @@ class MovingRange:
             return
         if (start, end) != (self.start, self.end) and end > start:
             self.start, self.end, self._is_moved = float(start), float(end), True
+
+
+class TimePlot(View):
+    """A plot with time from left to right, which follows the data until the reader moves it.
+
+    Attributes
+    ----------
+    live_s : float or None
+        How much of the past is shown as it comes; None for all.
+    """
+
+    live_s: ClassVar[float | None] = None
+    has_period = True
+
+    _zero = 0.0  # what the axis calls 0 s, in seconds since the epoch
+
+    def set_up(self) -> None:
+        """Make what it keeps; see `View.set_up`."""
+        super().set_up()
+        self._time, self._span_s, self._n_commands = MovingRange(), self.live_s, 0
+
+    def state(self) -> object:
+        """Return where the reader has the picture; see `View.state`."""
+        return super().state(), self._time.place, self._span_s, self._n_commands
+
+    def show(self, arguments: Mapping[str, str]) -> None:
+        """Show another stretch of time; see `View.show`."""
+        super().show(arguments)
+        self._time.release()
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """What is in view, where the reader has put it; see `View.chosen_period`."""
+        return self._time.chosen(self._zero)
+
+    def command(self, verb: str) -> None:
+        """Obey ``live`` (what comes now) and ``fit`` (everything there is)."""
+        if verb in ("live", "fit"):
+            self._span_s = self.live_s if verb == "live" else None
+            self._n_commands += 1
+            self._time.release()
 
 
 def add_moves(plot: figure) -> None:

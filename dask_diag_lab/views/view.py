@@ -11,7 +11,7 @@ from datetime import datetime
 from math import inf, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
-from dask_diag_lab.schema import EXTRA_NAMES
+from dask_diag_lab.schema.tables import EXTRA_NAMES
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import LIGHT, Look
@@ -249,10 +249,10 @@ class View(ABC):
         Why it can have no data here; it is listed last then. '' where it can have some.
     reads : sequence of str
         Tables of the history that the picture is made of, such as ``"workers"`` or the name of one
-        of `schema.EXTRAS`, and ``"queries"`` for the answers to all questions: `update` draws
-        when the ``version`` of one has changed. Empty: when anything has.
+        of `schema.tables.EXTRAS`, and ``"queries"`` for the answers to all questions: `update`
+        draws when the ``version`` of one has changed. Empty: when anything has.
     needs : frozenset of str
-        Names of `schema.EXTRAS`, and ``"graph"``, that are sent while the view is looked at;
+        Names of `schema.tables.EXTRAS`, and ``"graph"``, that are sent while the view is looked at;
         those among `reads` unless it is given.
     choices : mapping of str to sequence of str
         The values of those arguments that have only a few; another is an `ArgumentError`.

@@ -8,7 +8,6 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import { listAfter, type IDashboard } from '../protocol/dashboard';
 import { messageOf } from '../text';
-import { TokenIDs } from '../tokens';
 import type { KernelChannels } from '../transport/channel';
 import type { IPlotServer } from '../transport/remote';
 import type { Server } from '../transport/server';
@@ -85,16 +84,9 @@ export class DashboardsModel implements IDashboards {
   }
 
   setShown(plot: object, id: string | null): void {
-    const before = this._shown.get(plot) ?? null;
-    if (before !== id) {
+    if (id !== (this._shown.get(plot) ?? null)) {
       this._shown.delete(plot);
       if (id !== null) {
-        const [from, to] = [this._ownerOf(before ?? ''), this._ownerOf(id)];
-        const [own, next] = [from, to].map(one => this._tags.get(one));
-        // A plot that goes on with another cluster takes its mark along.
-        if (own && next && !this._owners.includes(to)) {
-          this._tags = new Map([...this._tags, [from, next], [to, own]]);
-        }
         this._shown.set(plot, id);
       }
       this._changed.emit();
@@ -113,9 +105,7 @@ export class DashboardsModel implements IDashboards {
       return;
     }
     try {
-      const dashboards = await this._server.dashboards();
-      this._unopened += 1;
-      this._take(dashboards, this.feedState !== 'live', this._unopened > 1);
+      this._take(await this._server.dashboards(), this.feedState !== 'live', true);
     } catch (error) {
       const isMissing =
         error instanceof ServerConnection.ResponseError && error.response.status === 404;
@@ -138,7 +128,6 @@ export class DashboardsModel implements IDashboards {
       socket.onerror = () => undefined; // `close` follows
       socket.onmessage = ({ data }) => {
         clearTimeout(timer);
-        this._unopened = 0;
         try {
           const isFirst = list === null;
           list = listAfter(list, JSON.parse(String(data)));
@@ -209,16 +198,16 @@ export class DashboardsModel implements IDashboards {
     return this.get(this.get(id)?.shown_with ?? '')?.id ?? id;
   }
 
-  /** The clusters of the plots that are open. */
-  private get _owners(): readonly string[] {
-    return [...this._shown.values()].map(one => this._ownerOf(one));
-  }
-
   /** The name that the user has given the cluster, before that of its notebook. */
   private _prefixOf(one: IDashboard): string {
     const file = this._notebookOf(one); // without one, the name is the whole of it
     const isNamed = file !== null && one.name !== PathExt.basename(file) && !UNNAMED.test(one.name);
     return isNamed ? `${one.name} · ` : '';
+  }
+
+  /** The clusters of the plots that are open. */
+  private get _owners(): readonly string[] {
+    return [...this._shown.values()].map(one => this._ownerOf(one));
   }
 
   private _notebookOf(dashboard: IDashboard): string | null {
@@ -242,8 +231,6 @@ export class DashboardsModel implements IDashboards {
   private _tags: ReturnType<typeof tagsOf> = new Map();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
-  /** Attempts in a row that brought nothing, though the server answers: one may fail by chance. */
-  private _unopened = 0;
 }
 
 /** The service by which others see dashboards come and go. */
@@ -276,7 +263,7 @@ export interface IDashboards {
 }
 
 export const IDashboards = new Token<IDashboards>(
-  TokenIDs.dashboards,
+  'dask-diag-lab:IDashboards',
   'The Dask dashboards that this Jupyter server knows, kept up to date.'
 );
 

@@ -155,10 +155,6 @@ function steps(unit: Unit, end: number, wanted: number): readonly number[] {
   return unit === 'count' ? found.filter(one => Number.isInteger(one)) : found;
 }
 
-const ENDS = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
-const BINARY_ENDS = [
-  1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768
-];
 /** Share of the axis that the data falls below before it shrinks: less moves the picture often. */
 const SHRINK_BELOW = 0.35;
 /** The least ends of axes: noise near zero does not fill the picture. */
@@ -169,17 +165,12 @@ const LEAST: Readonly<Record<string, number>> = {
   count: 1
 };
 
-/** Return a round end of an axis that reaches `most`: grows at once, shrinks late. */
+/** Return the tick at which an axis ends that reaches `most`: grows at once, shrinks late. */
 export function axisEnd(unit: Unit, most: number, before: number): number {
   const value = Math.max(most, LEAST[unit] ?? 0);
   if (value <= before && value >= before * SHRINK_BELOW) {
     return before;
   }
-  if (!(value > 0)) {
-    return 1;
-  }
-  const radix = unit === 'bytes' ? 1024 : 10;
-  const base = radix ** Math.floor(Math.log(value) / Math.log(radix) + 1e-9);
-  const found = unit === 'bytes' ? [...BINARY_ENDS, 1024] : ENDS;
-  return base * (found.find(one => one * base >= value * (1 - 1e-9)) ?? radix);
+  const [, step = 1] = ticks(unit, value, 5);
+  return step * Math.max(Math.ceil((value / step) * (1 - 1e-9)), 1);
 }

@@ -9,15 +9,13 @@
 import { clusterFor, peersOf, type Peer } from '../dashboards/clusters';
 import { BokehLoader } from '../plot/bokeh';
 import { LivePlot } from '../plot/live';
-import { readLook } from '../plot/look';
-import { openSession, type PlotCommand } from '../plot/session';
+import { readLook, storageKey } from '../plot/look';
+import { openSession, SavedSession, type PlotCommand, type PlotSession } from '../plot/session';
 import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../protocol/control';
 import type { IDashboard } from '../protocol/dashboard';
 import { english, helpNodes } from '../text';
-import { openSaved, unpack } from './saved';
+import { bytesIn } from '../transport/stream';
 import { PageServer } from './server';
-import { followTabs } from './tabs';
-import { followTheme } from './theme';
 
 const KEYS: Readonly<Record<string, PlotCommand>> = { f: 'fit', l: 'live', ' ': 'freeze' };
 
@@ -106,9 +104,87 @@ async function follow(): Promise<void> {
   gone?.toggleAttribute('hidden', !isOver);
 }
 
+/** What a saved page carries: BokehJS and its documents; nothing is fetched. */
+interface ISaved {
+  readonly bokeh: string;
+  readonly scripts: readonly string[];
+  readonly documents: readonly object[];
+}
+
+/** Unpack what the page carries, and run the scripts that draw it. */
+async function unpack(text: string): Promise<ISaved> {
+  const json = new TextDecoder().decode(await bytesIn(text, true));
+  const saved = JSON.parse(json) as ISaved; // written by `server/saved.py`
+  for (const script of saved.scripts) {
+    document.head.append(Object.assign(document.createElement('script'), { text: script }));
+  }
+  return saved;
+}
+
+/** Open the plot of an article of the page. */
+async function openSaved(unpacked: Promise<ISaved>, article: HTMLElement): Promise<PlotSession> {
+  const { bokeh, documents } = await unpacked;
+  const library = window.Bokeh?.[bokeh];
+  const json = documents[Number(article.dataset.document)];
+  if (library === undefined || json === undefined) {
+    throw new Error('This file is damaged.');
+  }
+  return new SavedSession(library, json, english);
+}
+
+/** Be light or dark as the JupyterLab that relays the page, which keeps it in the browser; else as the system. */
+function followTheme({ jupyterPath }: PageServer): void {
+  const systemDark = window.matchMedia('(prefers-color-scheme: dark)');
+  const read = (): void => {
+    const kept = jupyterPath && window.localStorage.getItem(storageKey('theme', jupyterPath));
+    const theme = kept ?? (systemDark.matches ? 'dark' : 'light');
+    const { style } = document.documentElement;
+    if (style.colorScheme !== theme) {
+      style.colorScheme = theme;
+      plots.forEach(plot => plot.setLook(look()));
+    }
+  };
+  read();
+  systemDark.addEventListener('change', read);
+  window.addEventListener('pageshow', read); // while it waits in the history, a page hears nothing
+  window.addEventListener('storage', read);
+}
+
+/** Make the tabs of a list choose their panels, after the ARIA pattern: arrows go on to the next. */
+function followTabs(list: HTMLElement): void {
+  const tabs = [...list.querySelectorAll<HTMLElement>('[role="tab"]')];
+  const last = tabs.length - 1;
+  const choose = (chosen: HTMLElement): void => {
+    for (const tab of tabs) {
+      const isChosen = tab === chosen;
+      tab.setAttribute('aria-selected', String(isChosen));
+      tab.tabIndex = isChosen ? 0 : -1;
+      const panel = document.getElementById(tab.getAttribute('aria-controls') ?? '');
+      panel?.toggleAttribute('hidden', !isChosen);
+    }
+    chosen.focus();
+  };
+  tabs.forEach((tab, i) => {
+    tab.addEventListener('click', () => choose(tab));
+    tab.addEventListener('keydown', event => {
+      const targets: Readonly<Record<string, HTMLElement | undefined>> = {
+        ArrowRight: tabs[i === last ? 0 : i + 1],
+        ArrowLeft: tabs[i === 0 ? last : i - 1],
+        Home: tabs[0],
+        End: tabs[last]
+      };
+      const target = targets[event.key];
+      if (target !== undefined) {
+        event.preventDefault();
+        choose(target);
+      }
+    });
+  });
+}
+
 const plots: LivePlot[] = [];
 if (saved === null) {
-  followTheme(server.jupyterPath, () => plots.forEach(plot => plot.setLook(look())));
+  followTheme(server);
 }
 document.querySelectorAll<HTMLElement>('[role="tablist"]').forEach(followTabs);
 for (const help of document.querySelectorAll<HTMLElement>('[data-help]')) {

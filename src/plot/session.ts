@@ -23,7 +23,6 @@ import type {
   IBokehView,
   ICanvasLayer
 } from './bokeh';
-import { figuresIn, fitFigures, isDrawn } from './figures';
 import { pictureOf } from './picture';
 
 /** What a page asks of the view behind its picture; a view ignores what means nothing to it. */
@@ -102,7 +101,7 @@ export class PlotSession {
   async draw(element: HTMLElement): Promise<void> {
     const { add_document_standalone } = this._bokeh.require('embed');
     this._views = [...(await add_document_standalone(this._document, element))];
-    this._figures = figuresIn(this._views);
+    this._figures = [...viewsIn(this._views)].filter(isFigure);
     this._release = fitFigures(this._figures);
   }
 
@@ -128,7 +127,7 @@ export class PlotSession {
 
   /** Whether there is a picture to save; a table is none. */
   get isPictured(): boolean {
-    return isDrawn(this._views);
+    return [...viewsIn(this._views)].some(view => isFigure(view) || 'paint_now' in view);
   }
 
   /** The picture with its headline and legend. */
@@ -215,4 +214,40 @@ export class SavedSession extends PlotSession {
       this._figures.forEach(({ model }) => model.x_range.reset());
     }
   }
+}
+
+/**
+ * Fit a picture's figures into a page of ours; call the returned function at their end.
+ *
+ * They lay no hints about wheels over their data. The plot around them has a name and the keys:
+ * another stop of the Tab key has neither. And in another size, or unseen, something else lies under
+ * a resting pointer, for which Bokeh would go on showing the old tooltip.
+ */
+function fitFigures(figures: readonly IBokehFigureView[]): () => void {
+  const outside = { isPrimary: true, clientX: -1, clientY: -1 };
+  const sizes = new ResizeObserver(entries =>
+    entries.forEach(({ target }) => target.dispatchEvent(new PointerEvent('pointerout', outside)))
+  );
+  for (const view of figures) {
+    view.notify_about = () => undefined;
+    view.el.style.setProperty('background-color', 'transparent', 'important'); // Bokeh's is white
+    const { events_el: events } = view.canvas_view;
+    events.tabIndex = -1;
+    sizes.observe(events);
+  }
+  return () => sizes.disconnect();
+}
+
+/** All views among some and in them. */
+function* viewsIn(views: Iterable<IBokehView | null | undefined>): Iterable<IBokehView> {
+  for (const view of views) {
+    if (view) {
+      yield view;
+      yield* viewsIn(view.children_views?.() ?? []);
+    }
+  }
+}
+
+function isFigure(view: IBokehView): view is IBokehFigureView {
+  return 'notify_about' in view && 'canvas_view' in view;
 }

@@ -1,6 +1,6 @@
 /** What the plugins share, and which cluster, plot or pane a command is about. */
 
-import type { JupyterFrontEnd } from '@jupyterlab/application';
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { PathExt } from '@jupyterlab/coreutils';
 import type { INotebookTracker } from '@jupyterlab/notebook';
 import { Token } from '@lumino/coreutils';
@@ -9,12 +9,11 @@ import { clusterFor, clustersOf } from '../dashboards/clusters';
 import { meantDashboard, type IKnownDashboard } from '../dashboards/dashboards';
 import { NO_ARGUMENTS, type PlotArguments } from '../protocol/control';
 import type { IPlot } from '../protocol/dashboard';
-import { PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS, TokenIDs } from '../tokens';
+import { NAMESPACE, PANE_CLASS, PLOT_ITEM_CLASS, TAB_CLASS } from '../tokens';
 import { bindingOf, type IBinding } from '../widgets/binding';
 import type { Pane } from '../widgets/pane';
 import type { IPlotServices } from '../widgets/services';
-import { isPointed, textArg, type Args } from './args';
-import { notify, pick } from './dialogs';
+import { isPointed, notify, pick, textArg, type Args } from './commands';
 import type { PaneManager } from './panemanager';
 import type { Settings } from './settings';
 
@@ -27,7 +26,7 @@ export interface IShared {
 }
 
 export const IShared = new Token<IShared>(
-  TokenIDs.shared,
+  'dask-diag-lab:IShared',
   'Settings, theme and drawing library of the plugins of dask-diag-lab.'
 );
 
@@ -36,17 +35,50 @@ export interface IContext extends IShared {
   readonly panes: PaneManager | null;
 }
 
+/** The panes, for the plugins that open some. */
+export const IPanes = new Token<PaneManager>(
+  'dask-diag-lab:IPanes',
+  'The panes with plots of dask-diag-lab.'
+);
+
+/** Return a plugin that adds to what all share; of Lab's services each may be missing. */
+export function addOn<T extends readonly unknown[]>(
+  noun: string,
+  description: string,
+  services: { readonly [K in keyof T]: Token<T[K]> },
+  activate: (context: IContext, ...found: { [K in keyof T]: T[K] | null }) => void
+): JupyterFrontEndPlugin<void> {
+  return {
+    id: `${NAMESPACE}:${noun}`,
+    description,
+    autoStart: true,
+    requires: [IShared],
+    optional: [IPanes, ...services],
+    activate: (_: JupyterFrontEnd, shared: IShared, panes: PaneManager | null, ...found) =>
+      activate({ ...shared, panes }, ...(found as { [K in keyof T]: T[K] | null })) // as asked for
+  };
+}
+
 /** The id of the kernel of the notebook in front. */
 export function frontKernel(notebooks: INotebookTracker | null): string | undefined {
   return notebooks?.currentWidget?.sessionContext.session?.kernel?.id;
 }
 
-/** Return the dashboard that is named, or at which the context menu was opened. */
-export function dashboardArg({ app }: IShared, args: Args): string | undefined {
-  const pointed = isPointed(args)
-    ? app.contextMenuHitTest(({ dataset }) => dataset['dashboard'] !== undefined)
+/** Return what the element is about at which the context menu was opened. */
+export function pointedAt(
+  { app }: IShared,
+  args: Args,
+  what: 'dashboard' | 'run'
+): string | undefined {
+  const node = isPointed(args)
+    ? app.contextMenuHitTest(({ dataset }) => dataset[what] !== undefined)
     : undefined;
-  return textArg(args, 'dashboard') ?? pointed?.dataset['dashboard'];
+  return node?.dataset[what];
+}
+
+/** Return the dashboard that is named, or at which the context menu was opened. */
+export function dashboardArg(shared: IShared, args: Args): string | undefined {
+  return textArg(args, 'dashboard') ?? pointedAt(shared, args, 'dashboard');
 }
 
 /** Return the dashboard that is meant; ask when several could be, say so when there is none. */

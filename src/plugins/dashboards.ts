@@ -7,12 +7,12 @@ import { INotebookTracker } from '@jupyterlab/notebook';
 import { ITranslator, nullTranslator } from '@jupyterlab/translation';
 
 import { DashboardsModel, IDashboards } from '../dashboards/dashboards';
-import { PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { TRANSLATION_DOMAIN } from '../tokens';
 import { KernelChannels } from '../transport/channel';
 import { Server } from '../transport/server';
 
 export const dashboardsPlugin: JupyterFrontEndPlugin<IDashboards> = {
-  id: PluginIDs.dashboards,
+  id: 'dask-diag-lab:dashboards',
   description: 'Knows the Dask dashboards behind this Jupyter server.',
   autoStart: true,
   optional: [ITranslator, INotebookTracker, IConsoleTracker],

@@ -1,25 +1,15 @@
 /** The plugin of layouts: several panes in one go, beside the notebook, which keeps the focus. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { tabIcon } from '@jupyterlab/ui-components';
 import { MessageLoop } from '@lumino/messaging';
 
-import { CommandIDs, PluginIDs } from '../tokens';
+import { CommandIDs } from '../tokens';
 import type { IBinding } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
-import { describedBy, type Args } from './args';
-import { askBinding, frontBinding, IShared } from './context';
-import { IPanes } from './panemanager';
+import { describedBy, type Args } from './commands';
+import { addOn, askBinding, frontBinding, type IShared } from './context';
+import type { PaneManager } from './panemanager';
 import type { ILayoutStep } from './settings';
-
-export const layoutsPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.layouts,
-  description: 'Opens several plots of a Dask cluster in one go.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [IPanes],
-  activate: addLayoutCommands
-};
 
 /** Task stream and progress on the right of the notebook, workers' memory and graph below them. */
 const USUAL_FOUR: readonly ILayoutStep[] = [
@@ -44,46 +34,51 @@ const STATUS_PAGE: readonly ILayoutStep[] = [
 /** A place that is narrower has no room for two columns of plots: tabs (px). */
 const SPLIT_PX = 400;
 
-function addLayoutCommands(app: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void {
-  if (panes === null) {
-    return;
-  }
-  const { services, settings } = shared;
-  const { trans } = services;
-  const open = async (steps: readonly ILayoutStep[], args: Args): Promise<void> =>
-    openSteps(shared, panes, steps, await askBinding(shared, args));
-  const usual = (): readonly ILayoutStep[] =>
-    settings.layout.length > 0 ? settings.layout : USUAL_FOUR;
-  app.commands.addCommand(CommandIDs.openLayout, {
-    label: trans.__('Open the usual four'),
-    caption: trans.__('Open the usual plots of a Dask cluster beside the notebook'),
-    icon: diagIcon,
-    describedBy: describedBy('dashboard', 'isPointed'),
-    execute: args => open(usual(), args)
-  });
-  app.commands.addCommand(CommandIDs.openStatusLayout, {
-    label: trans.__('Open the status page as panes'),
-    caption: trans.__('Open the plots of Dask’s status page beside the notebook'),
-    icon: tabIcon,
-    describedBy: describedBy('dashboard', 'isPointed'),
-    execute: args => open(STATUS_PAGE, args)
-  });
-  // Late, so that an extension that brings this command of its own keeps it: a second registration
-  // would throw. Its address is never contacted: the cluster of the notebook in front is meant, which
-  // may still be on its way.
-  void app.restored.then(() => {
-    if (!app.commands.hasCommand(CommandIDs.reprButton)) {
-      app.commands.addCommand(CommandIDs.reprButton, {
-        label: trans.__('Launch dashboard in JupyterLab'),
-        describedBy: describedBy(),
-        execute: () => {
-          const binding = frontBinding(shared);
-          return binding ? openSteps(shared, panes, usual(), binding) : open(usual(), {});
-        }
-      });
+export const layoutsPlugin = addOn(
+  'layouts',
+  'Opens several plots of a Dask cluster in one go.',
+  [],
+  context => {
+    const { app, panes, settings } = context;
+    const { trans } = context.services;
+    if (panes === null) {
+      return;
     }
-  });
-}
+    const open = async (steps: readonly ILayoutStep[], args: Args): Promise<void> =>
+      openSteps(context, panes, steps, await askBinding(context, args));
+    const usual = (): readonly ILayoutStep[] =>
+      settings.layout.length > 0 ? settings.layout : USUAL_FOUR;
+    app.commands.addCommand(CommandIDs.openLayout, {
+      label: trans.__('Open the usual four'),
+      caption: trans.__('Open the usual plots of a Dask cluster beside the notebook'),
+      icon: diagIcon,
+      describedBy: describedBy('dashboard', 'isPointed'),
+      execute: args => open(usual(), args)
+    });
+    app.commands.addCommand(CommandIDs.openStatusLayout, {
+      label: trans.__('Open the status page as panes'),
+      caption: trans.__('Open the plots of Dask’s status page beside the notebook'),
+      icon: tabIcon,
+      describedBy: describedBy('dashboard', 'isPointed'),
+      execute: args => open(STATUS_PAGE, args)
+    });
+    // Late, so that an extension that brings this command of its own keeps it: a second registration
+    // would throw. Its address is never contacted: the cluster of the notebook in front is meant, which
+    // may still be on its way.
+    void app.restored.then(() => {
+      if (!app.commands.hasCommand(CommandIDs.reprButton)) {
+        app.commands.addCommand(CommandIDs.reprButton, {
+          label: trans.__('Launch dashboard in JupyterLab'),
+          describedBy: describedBy(),
+          execute: () => {
+            const binding = frontBinding(context);
+            return binding ? openSteps(context, panes, usual(), binding) : open(usual(), {});
+          }
+        });
+      }
+    });
+  }
+);
 
 /**
  * Open the panes of a layout: the first one beside the notebook, or where other plots are already,
@@ -91,7 +86,7 @@ function addLayoutCommands(app: JupyterFrontEnd, shared: IShared, panes: IPanes 
  */
 function openSteps(
   { app, services, notebooks }: IShared,
-  panes: IPanes,
+  panes: PaneManager,
   layout: readonly ILayoutStep[],
   binding: IBinding | undefined
 ): void {

@@ -1,31 +1,35 @@
 /** The plugin of links: a dashboard's pages in browser tabs, links to pass on, what is added by its address. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { Clipboard, InputDialog } from '@jupyterlab/apputils';
 import { addIcon, closeIcon, downloadIcon, launchIcon, linkIcon } from '@jupyterlab/ui-components';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import { h, messageOf } from '../text';
-import { CommandIDs, PAGES, PluginIDs } from '../tokens';
-import { runCommand } from '../widgets/services';
-import { describedBy, isPointed, type Args } from './args';
-import { askDashboard, dashboardArg, IShared, targetOf, type IContext } from './context';
-import { notifyError, pick } from './dialogs';
-import { hasPages, openTab } from './pages';
-import { IPanes } from './panemanager';
+import type { IOpening } from '../protocol/control';
+import { h, messageOf, type ITranslate } from '../text';
+import { CommandIDs, PAGES } from '../tokens';
+import type { PlotWidget } from '../widgets/plotwidget';
+import { runCommand, type IPlotServices } from '../widgets/services';
+import { describedBy, isPointed, notify, notifyError, pick, type Args } from './commands';
+import {
+  addOn,
+  askDashboard,
+  dashboardArg,
+  pointedAt,
+  targetOf,
+  type IContext,
+  type IShared
+} from './context';
 
-export const linksPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.links,
-  description: 'Pages of Dask dashboards in browser tabs, and dashboards by their address.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [IPanes],
-  activate: (_: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void => {
-    addPageCommands({ ...shared, panes });
-    addListCommands(shared);
-    addSaveCommand(shared);
+export const linksPlugin = addOn(
+  'links',
+  'Pages of Dask dashboards in browser tabs, and dashboards by their address.',
+  [],
+  context => {
+    addPageCommands(context);
+    addListCommands(context);
+    addSaveCommand(context);
   }
-};
+);
 
 function addPageCommands(context: IContext): void {
   const { commands } = context.app;
@@ -94,10 +98,7 @@ function addPageCommands(context: IContext): void {
 
 function addSaveCommand(shared: IShared): void {
   const { dashboards, server, trans } = shared.services;
-  const runOf = (args: Args): string | undefined =>
-    isPointed(args)
-      ? shared.app.contextMenuHitTest(({ dataset }) => dataset['run'] !== undefined)?.dataset['run']
-      : undefined;
+  const runOf = (args: Args): string | undefined => pointedAt(shared, args, 'run');
   shared.app.commands.addCommand(CommandIDs.saveRecording, {
     label: args =>
       runOf(args) === undefined ? trans.__('Save a recording…') : trans.__('Save run…'),
@@ -185,4 +186,37 @@ function addListCommands(shared: IShared): void {
 export function absoluteUrl(link: string, origin: string): string {
   const text = link.trim();
   return /^\/[^/]/.test(text) ? origin + text : text;
+}
+
+/** Whether a dashboard has pages for browser tabs, and say so where not. */
+function hasPages({ channel, shownName }: IKnownDashboard, trans: ITranslate): boolean {
+  if (channel !== undefined) {
+    notify(
+      trans.__(
+        '%1 is reached through the messages of its kernel only: its plots open in panes.',
+        shownName
+      )
+    );
+  }
+  return channel === undefined;
+}
+
+function openTab(url: string | undefined): void {
+  if (url !== undefined) {
+    window.open(url, '_blank', 'noopener');
+  }
+}
+
+/** Open a plot that a click asked for in a browser tab, or say that there is none of that name. */
+export function openInBrowser(
+  { server, trans }: IPlotServices,
+  { dashboard, dashboardName }: PlotWidget,
+  { plot, arguments: given }: IOpening
+): void {
+  const known = dashboard?.plots.find(({ name }) => name === plot);
+  if (!dashboard || !known) {
+    notify(trans.__('%1 has no plot “%2”.', dashboardName, plot));
+  } else if (hasPages(dashboard, trans)) {
+    openTab(server.plotUrl(dashboard.id, known, given));
+  }
 }

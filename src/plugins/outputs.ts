@@ -1,18 +1,15 @@
 /** The plugin of plots in notebooks: live in the outputs of cells, and as code in the notebook in front. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { NotebookActions } from '@jupyterlab/notebook';
 import { IRenderMimeRegistry } from '@jupyterlab/rendermime';
 import { addBelowIcon, codeIcon } from '@jupyterlab/ui-components';
 
 import { isPlotName } from '../protocol/control';
-import { CommandIDs, MimeTypes, PluginIDs } from '../tokens';
+import { CommandIDs, MimeTypes } from '../tokens';
 import { OutputPlot } from '../widgets/output';
-import { describedBy, isPointed, textArg } from './args';
-import { IShared, targetOf, type IContext } from './context';
-import { notify } from './dialogs';
-import { openInBrowser } from './pages';
-import { IPanes } from './panemanager';
+import { describedBy, isPointed, notify, textArg } from './commands';
+import { addOn, targetOf, type IContext, type IShared } from './context';
+import { openInBrowser } from './links';
 
 /** Before HTML and text, which say where to see the plot instead. */
 const RANK = 10;
@@ -20,24 +17,17 @@ const RANK = 10;
 /** Starts a local cluster. */
 const LOCAL_CLUSTER = 'from dask.distributed import Client\nclient = Client()';
 
-export const outputsPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.outputs,
-  description: 'Live plots of Dask clusters in notebooks.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [IPanes, IRenderMimeRegistry],
-  activate: (
-    _: JupyterFrontEnd,
-    shared: IShared,
-    panes: IPanes | null,
-    registry: IRenderMimeRegistry | null
-  ): void => {
-    addNotebookCommands({ ...shared, panes });
+export const outputsPlugin = addOn(
+  'outputs',
+  'Live plots of Dask clusters in notebooks.',
+  [IRenderMimeRegistry],
+  (context, registry) => {
+    addNotebookCommands(context);
     if (registry !== null) {
-      addOutputs(shared, registry);
+      addOutputs(context, registry);
     }
   }
-};
+);
 
 /** Return the code that shows a plot in a cell; throw on a name that no plot has. */
 export function plotCode(plot: string): string {

@@ -1,46 +1,33 @@
 /** The plugin of the command palette: all commands, and each plot that some cluster has. */
 
-import {
-  ILabShell,
-  type JupyterFrontEnd,
-  type JupyterFrontEndPlugin
-} from '@jupyterlab/application';
+import { ILabShell } from '@jupyterlab/application';
 import { ICommandPalette } from '@jupyterlab/apputils';
 
-import { CommandIDs, PluginIDs } from '../tokens';
-import { IShared } from './context';
+import { CommandIDs } from '../tokens';
+import { addOn } from './context';
 
-export const palettePlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.palette,
-  description: 'Lists the commands of Dask diagnostics in the command palette.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [ICommandPalette, ILabShell],
-  activate: addToPalette
-};
-
-function addToPalette(
-  _: JupyterFrontEnd,
-  { services: { dashboards, trans } }: IShared,
-  palette: ICommandPalette | null,
-  labShell: ILabShell | null
-): void {
-  // The repr button's command is another spelling of “open the usual four”, and Notebook 7 lists
-  // each sidebar by itself.
-  const hidden = [CommandIDs.reprButton, ...(labShell === null ? [CommandIDs.showSidebar] : [])];
-  const category = trans.__('Dask');
-  for (const command of Object.values(CommandIDs).filter(id => !hidden.includes(id))) {
-    palette?.addItem({ command, category });
-  }
-  const listed = new Set<string>();
-  const listPlots = (): void => {
-    for (const { name } of dashboards.all.flatMap(dashboard => dashboard.plots)) {
-      if (!listed.has(name)) {
-        listed.add(name);
-        palette?.addItem({ command: CommandIDs.openPlot, category, args: { plot: name } });
-      }
+export const palettePlugin = addOn(
+  'palette',
+  'Lists the commands of Dask diagnostics in the command palette.',
+  [ICommandPalette, ILabShell],
+  ({ services: { dashboards, trans } }, palette, labShell) => {
+    // The repr button's command is another spelling of “open the usual four”, and Notebook 7 lists
+    // each sidebar by itself.
+    const hidden = [CommandIDs.reprButton, ...(labShell === null ? [CommandIDs.showSidebar] : [])];
+    const category = trans.__('Dask');
+    for (const command of Object.values(CommandIDs).filter(id => !hidden.includes(id))) {
+      palette?.addItem({ command, category });
     }
-  };
-  dashboards.changed.connect(listPlots);
-  listPlots();
-}
+    const listed = new Set<string>();
+    const listPlots = (): void => {
+      for (const { name } of dashboards.all.flatMap(dashboard => dashboard.plots)) {
+        if (!listed.has(name)) {
+          listed.add(name);
+          palette?.addItem({ command: CommandIDs.openPlot, category, args: { plot: name } });
+        }
+      }
+    };
+    dashboards.changed.connect(listPlots);
+    listPlots();
+  }
+);

@@ -3,7 +3,7 @@
 import type { ILabShell } from '@jupyterlab/application';
 import { WidgetTracker } from '@jupyterlab/apputils';
 import { DockPanelSvg } from '@jupyterlab/ui-components';
-import { Token, UUID } from '@lumino/coreutils';
+import { UUID } from '@lumino/coreutils';
 import type { DockLayout } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
@@ -13,14 +13,14 @@ import {
   type IOpening,
   type PlotArguments
 } from '../protocol/control';
-import { BOARD_ID, NAMESPACE, TokenIDs } from '../tokens';
+import { BOARD_ID, NAMESPACE } from '../tokens';
 import { bindingOf, type IBinding } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { paneFor, PlotPane, type Pane } from '../widgets/pane';
 import type { PlotWidget } from '../widgets/plotwidget';
-import { textArg, type Args } from './args';
+import { textArg, type Args } from './commands';
 import type { IShared } from './context';
-import { openInBrowser } from './pages';
+import { openInBrowser } from './links';
 
 export interface IPlacement {
   readonly mode: DockLayout.InsertMode;
@@ -83,10 +83,9 @@ export class PaneManager {
   closeAll(binding: IBinding): void {
     // Those in front last: the one behind would come to the front, and Lab's toolbar lays itself out
     // a moment later, when it is gone.
-    const panes = [...this.ofCluster(binding)].sort(
-      (a, b) => Number(a.isVisible) - Number(b.isVisible)
-    );
-    panes.forEach(pane => pane.dispose());
+    [...this.ofCluster(binding)]
+      .sort((a, b) => Number(a.isVisible) - Number(b.isVisible))
+      .forEach(pane => pane.dispose());
   }
 
   /**
@@ -269,10 +268,6 @@ export class PaneManager {
   private _drilled: Pane | null = null;
   private _trail: readonly IStep[] = [];
 }
-
-/** The panes, for the plugins that open some. */
-export const IPanes = new Token<IPanes>(TokenIDs.panes, 'The panes with plots of dask-diag-lab.');
-export type IPanes = PaneManager;
 
 function newKey(plot: string): string {
   return `${plot}-${UUID.uuid4().slice(0, 8)}`;

@@ -20,21 +20,39 @@ import type { CommandRegistry } from '@lumino/commands';
 
 import type { PlotCommand } from '../plot/session';
 import { argumentsOf } from '../protocol/control';
-import { CommandIDs, PluginIDs, TOOLBAR_FACTORY } from '../tokens';
+import { CommandIDs, TOOLBAR_FACTORY } from '../tokens';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/binding';
 import { watchFrames } from '../widgets/frame';
 import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from '../widgets/icons';
 import { FramePane, PlotPane, type Pane } from '../widgets/pane';
-import { describedBy, isPointed, MODES, textArg, type Args } from './args';
-import { askBinding, askPlot, dashboardArg, IShared, targetOf, type IContext } from './context';
-import { afterPalette, notify, pick } from './dialogs';
-import { IPanes, PaneManager } from './panemanager';
+import {
+  afterPalette,
+  describedBy,
+  isPointed,
+  MODES,
+  notify,
+  pick,
+  textArg,
+  type Args
+} from './commands';
+import {
+  askBinding,
+  askPlot,
+  dashboardArg,
+  IPanes,
+  IShared,
+  targetOf,
+  type IContext
+} from './context';
+import { PaneManager } from './panemanager';
+
+const PLUGIN_ID = 'dask-diag-lab:panes';
 
 /** The context, where there are panes. */
 type IPaneContext = IContext & { readonly panes: PaneManager };
 
-export const panesPlugin: JupyterFrontEndPlugin<IPanes> = {
-  id: PluginIDs.panes,
+export const panesPlugin: JupyterFrontEndPlugin<PaneManager> = {
+  id: PLUGIN_ID,
   description: 'Live plots of Dask clusters in panes.',
   autoStart: true,
   requires: [IShared],
@@ -48,7 +66,7 @@ export const panesPlugin: JupyterFrontEndPlugin<IPanes> = {
     toolbars: IToolbarWidgetRegistry | null,
     settings: ISettingRegistry | null,
     translator: ITranslator | null
-  ): IPanes => {
+  ): PaneManager => {
     const fill =
       toolbars && settings
         ? toolbarFiller(toolbars, settings, translator ?? nullTranslator)
@@ -83,13 +101,7 @@ function toolbarFiller(
   const registry = Object.create(toolbars, {
     createWidget: { value: createWidget }
   }) as IToolbarWidgetRegistry; // all else is that of Lab's own
-  const factory = createToolbarFactory(
-    registry,
-    settings,
-    TOOLBAR_FACTORY,
-    PluginIDs.panes,
-    translator
-  );
+  const factory = createToolbarFactory(registry, settings, TOOLBAR_FACTORY, PLUGIN_ID, translator);
   return pane => setToolbar(pane, factory, pane.toolbar);
 }
 
@@ -263,7 +275,7 @@ function addPlotCommands(context: IPaneContext): void {
     (verb: PlotCommand) =>
     ({ content }: PlotPane): void =>
       content.live.send(verb);
-  const isFollowing = ({ content }: PlotPane): boolean => content.presentation.pill === '';
+  const isFollowing = ({ content }: PlotPane): boolean => content.live.presentation.pill === '';
   addPaneCommands(context, isOurs, {
     [CommandIDs.zoomIn]: { label: trans.__('Zoom in'), run: send('zoom-in') },
     [CommandIDs.zoomOut]: { label: trans.__('Zoom out'), run: send('zoom-out') },
@@ -303,7 +315,7 @@ function addPlotCommands(context: IPaneContext): void {
       label: trans.__('Reload the plot'),
       icon: refreshIcon,
       isShown: pane => pane instanceof FramePane,
-      run: ({ content }) => content.reload()
+      run: ({ content }) => content.live.reload()
     },
     [CommandIDs.showHelp]: {
       label: trans.__('How to read this plot'),

@@ -1,6 +1,5 @@
 /** The plugin of recordings: files *.daskrun, whose plots a double click in the file browser opens. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { showErrorMessage } from '@jupyterlab/apputils';
 import { PathExt } from '@jupyterlab/coreutils';
 import {
@@ -13,10 +12,10 @@ import { Widget } from '@lumino/widgets';
 
 import type { IDashboards } from '../dashboards/dashboards';
 import { h, messageOf } from '../text';
-import { CommandIDs, PluginIDs } from '../tokens';
+import { CommandIDs } from '../tokens';
 import { diagIcon } from '../widgets/icons';
 import { runCommand } from '../widgets/services';
-import { IShared } from './context';
+import { addOn } from './context';
 
 const FILE_TYPE = 'daskrun';
 const MODEL = 'dask-diag-lab:unread';
@@ -24,12 +23,11 @@ const MODEL = 'dask-diag-lab:unread';
 /** Drives whose paths are those of the Jupyter server's files; `RTC` is jupyter-collaboration's. */
 const OWN_DRIVES = ['', 'RTC'];
 
-export const recordingsPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.recordings,
-  description: 'Opens recordings of Dask clusters, files *.daskrun, from the file browser.',
-  autoStart: true,
-  requires: [IShared],
-  activate: ({ docRegistry, serviceManager }: JupyterFrontEnd, { services }: IShared): void => {
+export const recordingsPlugin = addOn(
+  'recordings',
+  'Opens recordings of Dask clusters, files *.daskrun, from the file browser.',
+  [],
+  ({ app: { docRegistry, serviceManager }, services }) => {
     const { commands, dashboards, server, trans } = services;
     const { contents } = serviceManager;
     const open = async (path: string): Promise<void> => {
@@ -59,7 +57,7 @@ export const recordingsPlugin: JupyterFrontEndPlugin<void> = {
       new RecordingFactory({ ...shown, ...types }, open, trans.__('Opening the recording…'))
     );
   }
-};
+);
 
 /** The model of a file that the browser does not read: the Jupyter server does. */
 class UnreadModelFactory extends TextModelFactory {

@@ -1,32 +1,23 @@
 /** The plugin of the Running panel: the clusters, with how many plots of each are open. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IRunningSessionManagers } from '@jupyterlab/running';
 import { Signal } from '@lumino/signaling';
 
 import { clustersOf } from '../dashboards/clusters';
-import { CommandIDs, PluginIDs } from '../tokens';
+import { CommandIDs } from '../tokens';
 import { bindingOf } from '../widgets/binding';
 import { diagIcon } from '../widgets/icons';
 import { runCommand } from '../widgets/services';
-import { IShared } from './context';
-import { IPanes } from './panemanager';
+import { addOn, type IContext } from './context';
 
-export const runningPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.running,
-  description: 'Lists Dask clusters among what is running.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [IPanes, IRunningSessionManagers],
-  activate: addRunning
-};
+export const runningPlugin = addOn(
+  'running',
+  'Lists Dask clusters among what is running.',
+  [IRunningSessionManagers],
+  addRunning
+);
 
-function addRunning(
-  _: JupyterFrontEnd,
-  { services }: IShared,
-  panes: IPanes | null,
-  running: IRunningSessionManagers | null
-): void {
+function addRunning({ services, panes }: IContext, running: IRunningSessionManagers | null): void {
   const { commands, dashboards, trans } = services;
   const changed = new Signal<object, void>({});
   dashboards.changed.connect(() => changed.emit());

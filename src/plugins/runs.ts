@@ -1,6 +1,5 @@
 /** The plugin of runs: one that all plots show, and the way from a run to its cell. */
 
-import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon } from '@jupyterlab/ui-components';
 import type { Widget } from '@lumino/widgets';
@@ -8,14 +7,13 @@ import type { Widget } from '@lumino/widgets';
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import { clock } from '../models/units';
 import type { IRun } from '../protocol/dashboard';
-import { CommandIDs, PluginIDs } from '../tokens';
+import { CommandIDs } from '../tokens';
 import { diagIcon } from '../widgets/icons';
 import type { Pane } from '../widgets/pane';
 import { runLabel } from '../widgets/runs';
-import { describedBy, isPointed, textArg, type Args } from './args';
-import { askDashboard, dashboardArg, IShared, type IContext } from './context';
-import { notify, pick } from './dialogs';
-import { IPanes } from './panemanager';
+import { describedBy, isPointed, notify, pick, textArg, type Args } from './commands';
+import { addOn, askDashboard, dashboardArg, pointedAt, type IContext } from './context';
+import type { PaneManager } from './panemanager';
 
 /** What is opened where no plot is that could show a run. */
 const FIRST_PLOT = 'budget';
@@ -23,15 +21,12 @@ const FIRST_PLOT = 'budget';
 /** How long a cell is marked that was asked for (ms). */
 const FLASH_MS = 1500;
 
-export const runsPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.runs,
-  description: 'Shows what a piece of code made a Dask cluster do, in all plots of it.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [IPanes],
-  activate: (_: JupyterFrontEnd, shared: IShared, panes: IPanes | null): void =>
-    addRunCommands({ ...shared, panes })
-};
+export const runsPlugin = addOn(
+  'runs',
+  'Shows what a piece of code made a Dask cluster do, in all plots of it.',
+  [],
+  addRunCommands
+);
 
 function addRunCommands(context: IContext): void {
   const { app, panes } = context;
@@ -112,7 +107,7 @@ function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
 const compared: Pane[] = [];
 
 /** Open what differs between two runs, and what their threads did, on one scale of time. */
-function compare({ app }: IContext, panes: IPanes, pair: readonly OwnedRun[]): void {
+function compare({ app }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
   const inOrder = [...pair].sort(([, a], [, b]) => a.start - b.start);
   const [[beforeOwner, before], [owner, after]] = inOrder as [OwnedRun, OwnedRun];
   const numbers = { before: String(before.number), after: String(after.number) };
@@ -141,10 +136,7 @@ async function askRun(context: IContext, args: Args): Promise<OwnedRun | undefin
   if (dashboard === undefined) {
     return undefined;
   }
-  const pointed = isPointed(args)
-    ? context.app.contextMenuHitTest(({ dataset }) => dataset['run'] !== undefined)
-    : undefined;
-  const number = args['run'] ?? pointed?.dataset['run'];
+  const number = args['run'] ?? pointedAt(context, args, 'run');
   const all = runs.of(dashboard.id);
   if (number === undefined && all.length === 0) {
     notify(trans.__('Nothing has been computed yet.'));
@@ -179,7 +171,6 @@ async function showCell(
   app.shell.activateById(panel.id);
   panel.content.activeCellIndex = index;
   await panel.content.scrollToItem(index, 'smart');
-  cell.addClass('jp-DaskDiag-flash');
-  setTimeout(() => cell.removeClass('jp-DaskDiag-flash'), FLASH_MS);
+  cell.node.animate({ background: ['var(--jp-brand-color3)', 'transparent'] }, FLASH_MS);
   return true;
 }

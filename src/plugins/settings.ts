@@ -5,9 +5,10 @@ import { Signal, type ISignal } from '@lumino/signaling';
 
 import type { Palette } from '../protocol/control';
 import type { ITranslate } from '../text';
-import { PluginIDs } from '../tokens';
-import type { MODES } from './args';
-import { notifyError } from './dialogs';
+import { notifyError, type MODES } from './commands';
+
+/** The plugin of what the others share; users have their settings under this name. */
+export const SHARED_ID = 'dask-diag-lab:plugin';
 
 /** One pane of a layout: where it goes, relative to a pane named before it or to the notebook. */
 export interface ILayoutStep {
@@ -21,7 +22,7 @@ export interface ILayoutStep {
 export class Settings {
   constructor(registry: ISettingRegistry | null, trans: ITranslate) {
     registry
-      ?.load(PluginIDs.shared)
+      ?.load(SHARED_ID)
       .then(settings => {
         this._settings = settings;
         settings.changed.connect(() => this._changed.emit());

@@ -5,7 +5,6 @@ import { IThemeManager } from '@jupyterlab/apputils';
 import { INotebookTracker } from '@jupyterlab/notebook';
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
-import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
 
 import { IDashboards } from '../dashboards/dashboards';
@@ -13,14 +12,14 @@ import { RunsModel } from '../dashboards/runs';
 import { BokehLoader } from '../plot/bokeh';
 import { readLook, storageKey } from '../plot/look';
 import type { ILook } from '../protocol/control';
-import { CommandIDs, PANE_CLASS, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { TRANSLATION_DOMAIN } from '../tokens';
 import { Server } from '../transport/server';
-import type { IKey, IPlotServices } from '../widgets/services';
+import type { IPlotServices } from '../widgets/services';
 import { IShared } from './context';
-import { Settings } from './settings';
+import { Settings, SHARED_ID } from './settings';
 
 export const sharedPlugin: JupyterFrontEndPlugin<IShared> = {
-  id: PluginIDs.shared,
+  id: SHARED_ID,
   description: 'Settings, theme and drawing library of live plots of Dask clusters.',
   autoStart: true,
   requires: [IDashboards],
@@ -74,7 +73,6 @@ function plotServices(
   const server = new Server(serverSettings, trans, id => dashboards.get(id)?.channel);
   return {
     commands: app.commands,
-    contextMenu: app.contextMenu.menu,
     dashboards,
     server,
     runs: new RunsModel(dashboards, server),
@@ -83,19 +81,6 @@ function plotServices(
     get look() {
       return look;
     },
-    lookChanged,
-    keys: () => paneKeys(app.commands)
+    lookChanged
   };
-}
-
-/** The keys of the commands for panes, as the user's settings have them, in the commands' order. */
-function paneKeys(commands: CommandRegistry): readonly IKey[] {
-  const order: readonly string[] = Object.values(CommandIDs);
-  return commands.keyBindings
-    .filter(one => one.selector.includes(`.${PANE_CLASS}`) && order.includes(one.command))
-    .sort((a, b) => order.indexOf(a.command) - order.indexOf(b.command))
-    .map(({ keys, command, args }) => ({
-      keys: keys.map(key => CommandRegistry.formatKeystroke(key)).join(' '),
-      label: commands.label(command, args)
-    }));
 }

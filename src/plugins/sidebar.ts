@@ -1,22 +1,16 @@
 /** The plugin of the sidebar: the list of clusters and plots in Lab's left area. */
 
-import {
-  ILayoutRestorer,
-  type JupyterFrontEnd,
-  type JupyterFrontEndPlugin
-} from '@jupyterlab/application';
-import { NotebookActions, type INotebookTracker, type Notebook } from '@jupyterlab/notebook';
+import { ILayoutRestorer } from '@jupyterlab/application';
+import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
 import { IStateDB } from '@jupyterlab/statedb';
 import { searchIcon } from '@jupyterlab/ui-components';
 
-import { CommandIDs, NAMESPACE, PluginIDs, SIDEBAR_ID } from '../tokens';
+import { CommandIDs, NAMESPACE, SIDEBAR_ID } from '../tokens';
 import { diagIcon, starIcon } from '../widgets/icons';
 import { Sidebar } from '../widgets/sidebar';
-import { describedBy, isPointed, textArg, type Args } from './args';
-import { askPlot, frontKernel, IShared, targetOf, type IContext } from './context';
-import { afterPalette } from './dialogs';
+import { afterPalette, describedBy, isPointed, textArg, type Args } from './commands';
+import { addOn, askPlot, frontKernel, targetOf, type IContext } from './context';
 import { plotCode } from './outputs';
-import { IPanes } from './panemanager';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
 const RANK = 620;
@@ -24,26 +18,17 @@ const RANK = 620;
 /** Where the user's choices of open groups are kept, in the workspace's state. */
 const GROUPS_KEY = `${NAMESPACE}:groups`;
 
-export const sidebarPlugin: JupyterFrontEndPlugin<void> = {
-  id: PluginIDs.sidebar,
-  description: 'Lists Dask clusters and their plots in a sidebar.',
-  autoStart: true,
-  requires: [IShared],
-  optional: [IPanes, ILayoutRestorer, IStateDB],
-  activate: (
-    _: JupyterFrontEnd,
-    shared: IShared,
-    panes: IPanes | null,
-    restorer: ILayoutRestorer | null,
-    state: IStateDB | null
-  ): void => {
-    const context = { ...shared, panes };
+export const sidebarPlugin = addOn(
+  'sidebar',
+  'Lists Dask clusters and their plots in a sidebar.',
+  [ILayoutRestorer, IStateDB],
+  (context, restorer, state) => {
     const sidebar = makeSidebar(context, state);
     restorer?.add(sidebar, SIDEBAR_ID);
     addSidebarCommands(context, sidebar);
     addFavoriteCommand(context);
   }
-};
+);
 
 function makeSidebar(context: IContext, state: IStateDB | null): Sidebar {
   const { app, services, settings, panes, notebooks } = context;
@@ -105,8 +90,7 @@ function addSidebarCommands({ app, services }: IContext, sidebar: Sidebar): void
 /**
  * Insert a plot where it was dropped on a notebook, and run it, after what runs already.
  *
- * Only among the cells, or in the middle third, where the dock would put a pane over the notebook:
- * beside it there is place for a pane on each side.
+ * Not near its left, right and lower edge: there the dock puts a pane beside it.
  */
 function insertCell(
   notebooks: INotebookTracker | null,
@@ -114,20 +98,10 @@ function insertCell(
   clientX: number,
   clientY: number
 ): boolean {
-  const isOnCells = ({ widgets }: Notebook): boolean => {
-    const [first, last] = [widgets[0], widgets.at(-1)].map(cell =>
-      cell?.node.getBoundingClientRect()
-    );
-    return first !== undefined && clientY > first.top && clientY < (last?.bottom ?? 0);
-  };
-  const panel = notebooks?.find(({ content, isVisible, node }) => {
-    const { left, top, width, height } = node.getBoundingClientRect();
-    const x = (clientX - left) / width;
-    const y = (clientY - top) / height;
-    const isMiddle = Math.min(x, y, 1 - x, 1 - y) > 1 / 3;
-    return (
-      isVisible && (isMiddle || (Math.min(x, 1 - x) > 1 / 4 && y < 5 / 6 && isOnCells(content)))
-    );
+  const panel = notebooks?.find(({ isVisible, content }) => {
+    const { left, top, width, height } = content.node.getBoundingClientRect();
+    const [x, y] = [(clientX - left) / width, (clientY - top) / height];
+    return isVisible && Math.min(x, 1 - x) > 1 / 4 && y > 0 && y < 3 / 4;
   });
   if (!panel?.model) {
     return false;

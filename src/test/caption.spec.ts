@@ -94,14 +94,6 @@ it('leaves a field alone in which somebody types', () => {
   expect(input.value).toBe('inc');
 });
 
-it('says all in the reader’s language that can be in it', () => {
-  const shout = { ...english, gettext: (text: string): string => text.toUpperCase() };
-  make(shout);
-  show({ controls: [BARS], legend: [{ label: 'erred', color: '#000', shape: 'fill', alpha: 1 }] });
-  expect(document.querySelector('label')?.textContent).toBe('BARSBY PREFIXBY GROUP');
-  expect(document.querySelector('li')?.textContent).toBe('■ERRED');
-});
-
 it.each([
   ['One\nbar.\n\nTwo.', '<p>One\nbar.</p><p>Two.</p>'],
   ['Bars: a.\n- a: done\n- no', '<p>Bars: a.</p><p>• <b>a</b>: done</p><p>• no</p>'],

@@ -13,7 +13,7 @@ import { Signal } from '@lumino/signaling';
 import { WebSocket, WebSocketServer } from 'ws';
 
 import type { IChannelDashboard } from '../transport/channel';
-import { DashboardsModel, meantDashboard } from '../dashboards/dashboards';
+import { DashboardsModel } from '../dashboards/dashboards';
 import { dashboardsOf } from '../protocol/dashboard';
 import { Server } from '../transport/server';
 import { fixture, trans } from './dashboards';
@@ -26,15 +26,10 @@ class Backend {
   readonly sockets = new WebSocketServer({ noServer: true });
   status = 200;
   hasSockets = true;
-  /** As a proxy may: neither let sockets open nor refuse them. */
-  isHolding = false;
 
   async start(): Promise<Server> {
     this._http.on('upgrade', (request, socket, head) => {
       this._held.push(socket);
-      if (this.isHolding) {
-        return;
-      }
       if (this.hasSockets) {
         this.sockets.handleUpgrade(request, socket, head, opened =>
           opened.send(JSON.stringify(LIVE))
@@ -154,23 +149,6 @@ describe('the list of dashboards', () => {
     channels.all = [];
   });
 
-  it('does not take one failure for a closed way', async () => {
-    backend.hasSockets = false;
-    listen();
-    const asked: boolean[] = [];
-    model.changed.connect(() => asked.push(model.isAsking));
-    await until(() => model.isKnown);
-    backend.hasSockets = true;
-    await until(() => backend.sockets.clients.size === 1);
-    expect(asked).not.toContain(true);
-  });
-
-  it('is asked for where a proxy holds the socket open for ever', async () => {
-    backend.isHolding = true;
-    listen();
-    await until(() => model.all.length === 1);
-  });
-
   it('comes again after the socket was cut', async () => {
     listen();
     await until(() => model.isKnown);
@@ -179,53 +157,6 @@ describe('the list of dashboards', () => {
     await until(() => backend.sockets.clients.size === 1);
     expect(model.feedState).toBe('live');
     await until(() => model.connections === 2);
-  });
-
-  it('lets plots that go on with another cluster keep their tag, also while there is none', async () => {
-    listen();
-    await until(() => model.isKnown);
-    const other = { ...own, id: 'other', name: 'etl' };
-    backend.send({ changed: [other], removed: [] });
-    await until(() => model.all.length === 2);
-    const [first, second, third] = [{}, {}, {}];
-    model.setShown(first, own.id);
-    model.setShown(second, 'other');
-    model.setShown(third, 'other');
-    const before = [model.tag(own.id)?.color, model.tag('other')?.color];
-    backend.send({ changed: [], removed: [own.id, 'other'] });
-    await until(() => model.all.length === 0);
-    expect(model.tag('other', 'etl')).toMatchObject({ color: before[1], title: 'etl' });
-    backend.send({
-      changed: [
-        { ...other, id: 'b' },
-        { ...own, id: 'a' }
-      ],
-      removed: []
-    });
-    await until(() => model.all.length === 2);
-    model.setShown(second, 'b');
-    model.setShown(third, 'b');
-    model.setShown(first, 'a');
-    expect(['a', 'b'].map(id => model.tag(id)?.color)).toEqual(before);
-  });
-
-  it('shows Dask’s own dashboard of a cluster under the name and with the tag of ours', async () => {
-    listen();
-    await until(() => model.isKnown);
-    const [stock] = (fixture('dashboards/stock.json') as typeof LIVE).dashboards;
-    const merged = { ...stock, id: 'stock', kernel_id: own.kernel_id, shown_with: own.id };
-    backend.send({ changed: [merged], removed: [] });
-    await until(() => model.all.length === 2);
-    expect(model.all.map(one => one.shownName)).toEqual(['a.ipynb', 'Dask’s dashboard of a.ipynb']);
-    expect(model.tag('stock')).toBeNull();
-    expect(model.get('stock')?.plots[0]?.description).toContain('thread');
-    expect(meantDashboard(model.all, undefined, own.kernel_id)?.id).toBe(own.id);
-    backend.send({ changed: [{ ...own, id: 'other', kernel_id: null }], removed: [] });
-    await until(() => model.all.length === 3);
-    model.setShown({}, 'stock');
-    model.setShown({}, 'other');
-    expect(model.tag('stock')).not.toBeNull();
-    expect(model.tag('stock')).toEqual(model.tag(own.id));
   });
 
   it.each([

@@ -35,5 +35,5 @@ it('ends an axis at a round number, which grows at once and shrinks late', () =>
   expect(axisEnd('count', 20, end)).toBe(40);
   expect(axisEnd('count', 41, end)).toBe(50);
   expect(axisEnd('count', 13, end)).toBe(15);
-  expect(axisEnd('bytes', 70 * 2 ** 20, 0)).toBe(96 * 2 ** 20);
+  expect(axisEnd('bytes', 70 * 2 ** 20, 0)).toBe(80 * 2 ** 20);
 });

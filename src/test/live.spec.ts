@@ -90,17 +90,6 @@ it('tells the server when nobody sees it, and connects nothing unseen', async ()
   expect(asked).toHaveLength(2);
 });
 
-it('tries again after a failure, later each time, and says why', async () => {
-  failure = new Error('The kernel is busy.');
-  await open();
-  expect(shown('message')).toContain('Cannot open Progress of a.ipynb: The kernel is busy.');
-  await jest.advanceTimersByTimeAsync(600);
-  expect(asked).toHaveLength(2);
-  failure = null;
-  await jest.advanceTimersByTimeAsync(1100);
-  expect(plot.node.dataset['state']).toBe('live');
-});
-
 it('goes on trying, at growing intervals, and then has one session and no more', async () => {
   const first = await open();
   const lost = Date.now();
@@ -110,6 +99,7 @@ it('goes on trying, at growing intervals, and then has one session and no more',
   const waits = [lost, ...askedAt.slice(1)].map((at, i, all) => (all[i + 1] ?? at) - at);
   expect(waits.slice(0, 5)).toEqual([500, 1000, 2000, 4000, 5000]);
   expect(new Set(waits.slice(4, -1))).toEqual(new Set([5000]));
+  expect(shown('message')).toContain('Cannot open Progress of a.ipynb: The kernel is busy.');
   expect([sessions.length, first.isDisposed, shown('stage')]).toEqual([1, false, 'picture']);
 
   failure = null;
@@ -137,59 +127,12 @@ it('waits longer each time where connections open and die, until one has lasted'
   expect(sessions).toHaveLength(5);
 });
 
-it('keeps the last picture, grey, until the next one is there', async () => {
-  const first = await open();
-  first.end();
-  expect(shown('stage')).toBe('picture');
-  expect(plot.node.dataset['greyed']).toBe('true');
-  expect(first.isDisposed).toBe(false);
-  await jest.advanceTimersByTimeAsync(600);
-  expect(first.isDisposed).toBe(true);
-  expect(plot.node.dataset['greyed']).toBe('false');
-});
-
-it('applies the stretch that was chosen in it to all panes, and takes all back to live', async () => {
-  const session = await open();
-  const apply = plot.node.querySelector<HTMLElement>('.jp-DaskDiag-apply')!;
-  expect(apply.hidden).toBe(true);
-  session.say({ chosen: '{"text": "3 s from 14:02:11", "start": 1, "stop": 4}' });
-  expect(apply.title).toBe('Show 3 s from 14:02:11 in all panes of this cluster');
-  apply.click();
-  plot.send('live');
-  session.say({ period: '{"text": "3 s from 14:02:11", "is_shown": true}' });
-  plot.node.querySelector<HTMLElement>('.jp-DaskDiag-pill')!.click();
-  expect(session.selected).toEqual([{ text: '3 s from 14:02:11', start: 1, stop: 4 }, null]);
-  expect(session.sent).toEqual([['live']]);
-});
-
-it('leaves a dashboard at once, and hears no more of it', async () => {
-  const first = await open('d1');
-  plot.setTarget(null);
-  first.say({ headline: 'late' });
-  expect(plot.control).toBeNull();
-  await open('d2');
-  expect(asked).toEqual(['d1', 'd2']);
-  expect(first.isDisposed).toBe(true);
-});
-
 it('is opened with what is chosen while it connects', async () => {
   plot.setTarget('d1');
   plot.show({ prefix: 'inc' });
   await settled();
   expect(shownArguments).toEqual([{}, { prefix: 'inc' }]);
   expect(sessions.map(session => session.isDisposed)).toEqual([true, false]);
-});
-
-it('has keys of its own only while no field in it is used; Escape leads out of a field', async () => {
-  const session = await open();
-  const controls = [{ name: 'find', kind: 'text', label: 'Find', value: '', options: [] }];
-  session.say({ controls: JSON.stringify(controls) });
-  const field = plot.node.querySelector('input')!;
-  field.focus();
-  expect(field.closest('[data-lm-suppress-shortcuts]')).not.toBeNull();
-  field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
-  expect(document.activeElement).toBe(plot.node);
-  expect(session.sent).toEqual([]);
 });
 
 it('keeps the picture of the cluster that it leaves, grey and with words, until the next has data', async () => {

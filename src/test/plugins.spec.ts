@@ -7,8 +7,7 @@ import type { Token } from '@lumino/coreutils';
 
 import { meantDashboard, shownNames } from '../dashboards/dashboards';
 import plugins, { IDashboards } from '../index';
-import { storageKey } from '../plot/look';
-import { CommandIDs, NAMESPACE, PluginIDs, TRANSLATION_DOMAIN } from '../tokens';
+import { CommandIDs, NAMESPACE, TRANSLATION_DOMAIN } from '../tokens';
 import { dashboard, DashboardList } from './dashboards';
 import { FakeApp } from './services';
 
@@ -56,7 +55,7 @@ async function activated(...isOff: readonly string[]): Promise<FakeApp> {
   const front = app as unknown as JupyterFrontEnd; // all that the plugins ask of it
   const all: readonly JupyterFrontEndPlugin<unknown>[] = plugins;
   for (const { id, requires = [], optional = [], provides, activate } of all) {
-    if (id !== PluginIDs.dashboards && !isOff.includes(id)) {
+    if (id !== 'dask-diag-lab:dashboards' && !isOff.includes(id)) {
       const given = [...requires, ...optional].map(token => provided.get(token) ?? null);
       const service = await activate(front, ...given);
       if (provides) {
@@ -83,7 +82,7 @@ it('every plugin has an id of its own, and every command a label and a schema of
   }
 });
 
-it.each(plugins.map(({ id }) => id).filter(id => id !== PluginIDs.shared))(
+it.each(plugins.map(({ id }) => id).filter(id => id !== 'dask-diag-lab:plugin'))(
   'the others go on without %s',
   async id => {
     await activated(id);
@@ -106,15 +105,6 @@ it('each schema belongs to a plugin, and names the domain of our texts', () => {
   }
 });
 
-it('what the browser keeps is of one server of a hub', () => {
-  expect(storageKey('theme', '/user/a/')).not.toBe(storageKey('theme', '/user/b/'));
-});
-
-it('Escape alone wipes nothing', () => {
-  const keys = SHORTCUTS.filter(one => one.command === CommandIDs.clearPlot);
-  expect(keys.map(one => one.keys)).toEqual([['Shift Escape']]);
-});
-
 it('the usual four lie around the notebook, or in two places where that would be too narrow', async () => {
   for (const [width, expected] of [
     [600, ['split-right', 'split-bottom', 'split-right', 'split-right']],
@@ -126,28 +116,6 @@ it('the usual four lie around the notebook, or in two places where that would be
     expect(modes(app).length).toBeGreaterThan(1);
     expect(modes(app)).toEqual(expected.slice(0, modes(app).length));
   }
-});
-
-it('the next pane goes behind the one used last, and what is open is not opened again', async () => {
-  const app = await activated();
-  for (const plot of ['progress', 'task-stream', 'progress']) {
-    await app.commands.execute(CommandIDs.openPlot, { plot, dashboard: 'own' });
-  }
-  expect(modes(app)).toHaveLength(2);
-  expect(modes(app)[0]).toBe('split-right');
-  expect(app.commands.isEnabled(CommandIDs.closePlots)).toBe(true);
-  await app.commands.execute(CommandIDs.closePlots, { dashboard: 'own' });
-  expect(app.commands.isEnabled(CommandIDs.closePlots)).toBe(false);
-});
-
-it('closing the plots of a cluster closes none that wait for another one', async () => {
-  const app = await activated();
-  const binding = { dashboard: '', kernel: 'k9', notebook: null, name: 'b.ipynb' };
-  await app.commands.execute(CommandIDs.openPlot, { plot: 'progress', key: 'waiting', binding });
-  await app.commands.execute(CommandIDs.openPlot, { plot: 'progress', dashboard: 'own' });
-  await app.commands.execute(CommandIDs.closePlots, { dashboard: 'own' });
-  await app.commands.execute(CommandIDs.closePlots); // nobody says whose
-  expect(app.commands.isEnabled(CommandIDs.closePlots)).toBe(true);
 });
 
 describe('the dashboards of the page', () => {

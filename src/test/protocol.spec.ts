@@ -1,4 +1,4 @@
-import { dashboardsOf, listAfter, plotOutputOf, plotsOf, tableOf } from '../protocol/dashboard';
+import { dashboardsOf, listAfter, plotOutputOf, plotsOf } from '../protocol/dashboard';
 import {
   argumentsOf,
   Control,
@@ -52,13 +52,6 @@ describe('other answers', () => {
       expect(() => documentOf(message)).toThrow(ProtocolError);
     }
   );
-
-  it('a table has columns, units and a note', () => {
-    const table = { columns: { a: [1] }, units: { a: 's' }, rows: 1, note: '' };
-    expect(tableOf(table)).toEqual(table);
-    expect(() => tableOf({ ...table, columns: { a: 1 } })).toThrow(ProtocolError);
-    expect(() => tableOf({ ...table, units: { a: 1 } })).toThrow(ProtocolError);
-  });
 
   it('an output names a plot, and its height has bounds', () => {
     const given = { dashboard: 'd', plot: 'progress', arguments: { prefix: 'inc', token: 'x' } };

@@ -1,12 +1,8 @@
-import { Widget } from '@lumino/widgets';
-
-import type { RunsModel } from '../dashboards/runs';
+import { RunsModel } from '../dashboards/runs';
 import type { IRun } from '../protocol/dashboard';
-import { CommandIDs } from '../tokens';
-import { PlotStream, type IReceiver } from '../transport/stream';
-import { statusItem } from '../widgets/status';
+import { PlotStream } from '../transport/stream';
 import { dashboard, DashboardList, trans } from './dashboards';
-import { services } from './services';
+import { FakeTransport } from './plots';
 
 const RUN: IRun = {
   number: 3,
@@ -27,41 +23,25 @@ const RUN: IRun = {
 };
 
 /** A dashboard's stream as the page has it, and what comes and goes on it. */
-class Far {
-  sent: Record<string, unknown>[] = [];
-  opened = 0;
-  closed = 0;
-  receiver: IReceiver | null = null;
-  readonly stream = new PlotStream(receiver => {
-    this.receiver = receiver;
-    this.opened += 1;
-    return {
-      send: text => void this.sent.push(JSON.parse(text) as Record<string, unknown>),
-      close: () => void (this.closed += 1)
-    };
-  }, trans);
+class Far extends FakeTransport {
+  readonly stream = new PlotStream(this.connect, trans);
 
   tell(runs: readonly object[]): void {
-    const head = new TextEncoder().encode(JSON.stringify([{ type: 'runs', runs }]));
-    const frame = new Uint8Array(4 + head.length);
-    new DataView(frame.buffer).setUint32(0, head.length, true);
-    frame.set(head, 4);
-    this.receiver?.onFrame(frame.buffer);
+    this.say({ type: 'runs', runs });
+  }
+
+  /** What was said of runs, or of what all plots show. */
+  get followed(): unknown[] {
+    return (this.sent as Record<string, unknown>[]).map(one => [one['wanted'], one['closely']]);
   }
 }
 
-function watched(): {
-  far: Far;
-  list: DashboardList;
-  runs: RunsModel;
-  given: ReturnType<typeof services>;
-} {
+function watched(): { far: Far; list: DashboardList; runs: RunsModel } {
   const far = new Far();
   const list = new DashboardList();
   list.set(dashboard({ id: 'one', kernel_id: 'k1' }));
   const remote = { get: () => Promise.resolve(null), url: String, stream: far.stream };
-  const given = services(list, { relayed: () => remote });
-  return { far, list, runs: given.runs, given };
+  return { far, list, runs: new RunsModel(list, { relayed: () => remote }) };
 }
 
 it('runs are followed while somebody looks, and by the one who looks closest', () => {
@@ -69,7 +49,7 @@ it('runs are followed while somebody looks, and by the one who looks closest', (
   runs.watch('status', ['one'], 'slowly');
   runs.watch('sidebar', ['one'], 'closely');
   runs.watch('sidebar', [], 'closely');
-  expect(far.sent.map(one => [one['wanted'], one['closely']])).toEqual([
+  expect(far.followed).toEqual([
     [true, false],
     [true, true],
     [true, false]
@@ -77,14 +57,14 @@ it('runs are followed while somebody looks, and by the one who looks closest', (
   far.tell([RUN]);
   expect(runs.of('one')).toEqual([RUN]);
   runs.watch('status', [], 'slowly');
-  expect([far.opened, far.closed]).toEqual([1, 1]);
+  expect([far.connections, far.isOpen]).toEqual([1, false]);
 });
 
 it('a cluster that is gone is followed no more', () => {
   const { far, list, runs } = watched();
   runs.watch('sidebar', ['one'], 'closely');
   list.set();
-  expect(far.closed).toBe(1);
+  expect(far.isOpen).toBe(false);
 });
 
 it('a run is shown by all plots, also by those of a connection that was cut, until live is asked for', () => {
@@ -93,8 +73,8 @@ it('a run is shown by all plots, also by those of a connection that was cut, unt
   runs.watch('sidebar', ['one'], 'closely');
   runs.select('one', 3);
   expect(runs.selected('one')).toBe(3);
-  far.sent = [];
-  far.receiver?.onClose('gone');
+  far.sent.length = 0;
+  far.end('gone');
   jest.advanceTimersByTime(6000);
   expect(far.sent).toEqual([
     { type: 'period', run: 3 },
@@ -115,25 +95,11 @@ it('what is no list of runs is refused', () => {
   expect(runs.of('one')).toEqual([]);
 });
 
-it('the status bar has the last run of a cell, unless it was brief, and shows it at a click', async () => {
-  const { far, list, runs, given } = watched();
-  const asked: unknown[] = [];
-  given.commands.addCommand(CommandIDs.showRun, { execute: args => void asked.push(args) });
+it('the status bar has the last run of a cell, unless it was brief', () => {
+  const { far, runs } = watched();
   runs.watch('status', ['one'], 'slowly');
   far.tell([{ ...RUN, number: 4, cell: '' }, RUN]);
-  const item = statusItem({
-    services: given,
-    changed: runs.changed,
-    inFront: () => list.all,
-    onWarning: () => undefined
-  });
-  Widget.attach(item, document.body);
-  await item.renderPromise;
-  const button = item.node.querySelectorAll('button')[1]!;
-  expect(button.textContent).toBe('cell [12]: 42.0 s · 61 % idle');
-  button.click();
-  expect(asked).toEqual([{ dashboard: 'one', run: 3 }]);
+  expect(runs.lastOf('one')?.number).toBe(3);
   far.tell([{ ...RUN, stop: 101 }]);
   expect(runs.lastOf('one')).toBeUndefined();
-  item.dispose();
 });

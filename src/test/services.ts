@@ -2,7 +2,6 @@
 
 import { CommandRegistry } from '@lumino/commands';
 import { Signal } from '@lumino/signaling';
-import { Menu } from '@lumino/widgets';
 
 import { BokehLoader } from '../plot/bokeh';
 import { RunsModel } from '../dashboards/runs';
@@ -28,7 +27,6 @@ export function services(
   const commands = new CommandRegistry();
   return {
     commands,
-    contextMenu: new Menu({ commands }),
     dashboards,
     runs: new RunsModel(dashboards, { relayed: server.relayed ?? relayed }),
     server: Object.assign(Object.create(Server.prototype), {
@@ -39,15 +37,13 @@ export function services(
     loader: new BokehLoader(trans),
     trans,
     look: LOOK,
-    lookChanged: new Signal<object, void>({}),
-    keys: () => [{ keys: 'F', label: 'Fit' }]
+    lookChanged: new Signal<object, void>({})
   };
 }
 
 /** As much of Lab as commands need; its shell keeps what was added, and where. */
 export class FakeApp {
   readonly commands = new CommandRegistry();
-  readonly contextMenu = { menu: new Menu({ commands: this.commands }) };
   readonly restored = Promise.resolve();
   readonly serviceManager = { ready: Promise.resolve(), serverSettings: { baseUrl: '/' } };
   readonly docRegistry = {

@@ -5,7 +5,7 @@ import type { IDashboard } from '../protocol/dashboard';
 import { found, grouped } from '../widgets/catalogue';
 import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
 import { CommandIDs } from '../tokens';
-import { dashboard, DashboardList, stock, trans } from './dashboards';
+import { dashboard, DashboardList, trans } from './dashboards';
 import { services } from './services';
 import { settled, until } from './plots';
 
@@ -108,12 +108,9 @@ describe('the sidebar', () => {
     kernel = 'k2';
     expect(ids()).toEqual(['two', 'one']);
     list.set({ ...one, state: 'stale' }, two);
-    kernel = 'k1';
-    expect(ids()).toEqual(['one', 'two']);
     kernel = 'k3';
     expect(ids()).toEqual(['two', 'one']);
     expect(list.all.map(each => sidebar.isOpen(each))).toEqual([false, false]);
-    kernel = 'k1';
   });
 
   it('lists last what can have no data, and says why', async () => {
@@ -153,32 +150,6 @@ describe('the sidebar', () => {
     expect(host.onGroups).toHaveBeenCalledWith({ Tasks: false, Workers: false });
   });
 
-  it('lists only what a search finds, and says so where that is nothing', async () => {
-    sidebar.search('memory');
-    await show(one);
-    expect(rows().map(row => row.dataset['plot'])).toEqual(['workers-memory']);
-    sidebar.search('gpu');
-    await show(one);
-    expect(sidebar.node.textContent).toContain('No plot matches “gpu”.');
-  });
-
-  it('lists Dask’s own plots of a cluster after ours, folded until they are searched', async () => {
-    const merged = stock({ shown_with: 'one' });
-    await show(one, merged);
-    expect(sidebar.node.querySelectorAll('section')).toHaveLength(1);
-    expect(rows().map(row => row.dataset['dashboard'])).toEqual(['one', 'one']);
-    sidebar.search('cluster map');
-    await show(one, merged);
-    expect(rows().map(row => [row.dataset['plot'], row.dataset['dashboard']])).toEqual([
-      ['cluster-map', merged.id]
-    ]);
-  });
-
-  it('says of a cluster without a memory limit that it has none', async () => {
-    await show({ ...one, summary: { ...one.summary!, memory_limit: 0 } });
-    expect(sidebar.node.textContent).toContain('8 threads · no memory limit');
-  });
-
   it('says which worker died and why, while the cluster lives', async () => {
     const time = new Date(2026, 4, 5, 14, 2, 31).getTime() / 1000;
     const losses = { workers: 1, text: 'worker 2 died: no heartbeat', time };
@@ -197,22 +168,6 @@ describe('the sidebar', () => {
     expect([mark.textContent, mark.title]).toEqual(['⚠', 'no workers']);
     await show({ ...one, summary: { ...summary, tasks: { ...tasks, done: 4 } } });
     expect([mark.textContent, mark.title]).toEqual(['●', 'Live']);
-  });
-
-  it('lists one that is found alone like ours', async () => {
-    await show(stock({ summary: one.summary! }));
-    expect(sidebar.node.textContent).toContain('4 workers · 8 threads · 16 GiB');
-    button('Open the usual four').click();
-    expect(executed).toEqual([
-      [CommandIDs.openLayout, { dashboard: expect.stringContaining('stock') as string }]
-    ]);
-  });
-
-  it('says that the list is asked for where no socket opens', async () => {
-    list.isAsking = true;
-    await show(one);
-    expect(sidebar.node.textContent).toContain('asked for every few seconds');
-    list.isAsking = false;
   });
 
   it('goes through its rows with the arrow keys', () => {

@@ -1,7 +1,10 @@
 import { Widget } from '@lumino/widgets';
 
-import { statusItem } from '../widgets/status';
+import type { IContext } from '../plugins/context';
+import { statusItem } from '../plugins/status';
+import { CommandIDs } from '../tokens';
 import { dashboard, DashboardList } from './dashboards';
+import { settled } from './plots';
 import { services } from './services';
 
 it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {
@@ -13,16 +16,15 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
       losses: { workers: erred - 14, text: 'worker 2 died: no heartbeat', time }
     }
   });
-  const opened: [string, string[]][] = [];
+  const opened: unknown[] = [];
   const list = new DashboardList();
   const own = dashboard({ id: 'own', kernel_id: 'k1', ...tasks(16) });
   list.set(own, dashboard({ id: 'other', kernel_id: 'k2', ...tasks(9) }));
-  const item = statusItem({
-    services: services(list),
-    changed: list.changed,
-    inFront: all => all.filter(one => one.kernel_id === 'k1'),
-    onWarning: (plot, among) => opened.push([plot, among.map(({ id }) => id)])
-  });
+  const given = services(list);
+  given.commands.addCommand(CommandIDs.openPlot, { execute: args => void opened.push(args) });
+  const front = { sessionContext: { session: { kernel: { id: 'k1' } } } };
+  const context = { services: given, notebooks: { currentWidget: front } } as unknown as IContext; // all it asks for
+  const item = statusItem(context, list.changed);
   Widget.attach(item, document.body);
   await item.renderPromise;
   expect(item.node.textContent).toContain('16 erred');
@@ -33,5 +35,6 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
     '14:02:31 · worker 2 died: no heartbeat'
   ]);
   died.click();
-  expect(opened).toEqual([['events', ['own']]]);
+  await settled();
+  expect(opened).toEqual([{ plot: 'events', dashboard: 'own' }]);
 });

@@ -1,9 +1,12 @@
 /** To which dashboard a plot is bound, and what is said of one that gives no data. */
 
-import type { IOrigin, Peer } from '../dashboards/clusters';
+import type { TranslationBundle } from '@jupyterlab/translation';
+
+import type { IOrigin } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
+import { clock } from '../models/units';
 import { closedMessage } from '../plot/state';
-import { isText, type Fields } from '../protocol/control';
+import { isText } from '../protocol/control';
 import type { ITranslate } from '../text';
 
 /** What a plot remembers of its dashboard; plain JSON, survives a page reload. */
@@ -20,24 +23,8 @@ export function bindingOf(dashboard: IKnownDashboard): IBinding {
 
 /** Return the binding that saved arguments hold, or null when they hold none. */
 export function savedBinding(value: unknown): IBinding | null {
-  // Any object has string keys.
-  const { dashboard, kind, kernel, notebook, name, peers } = Object(value) as Fields;
-  const text = (given: unknown): string | null => (isText(given) ? given : null);
-  return isText(dashboard)
-    ? {
-        dashboard,
-        kind: kind === 'stock' ? kind : 'diagnostics',
-        kernel: text(kernel),
-        notebook: text(notebook),
-        name: text(name) ?? '',
-        ...(Array.isArray(peers) && { peers: peers.filter(isPeer) })
-      }
-    : null;
-}
-
-function isPeer(value: unknown): value is Peer {
-  const { id, name } = Object(value) as Fields;
-  return isText(id) && isText(name);
+  const binding = Object(value) as IBinding; // as we have saved it, where there is any
+  return isText(binding.dashboard) ? binding : null;
 }
 
 /** Say why a cluster gives no more data. */
@@ -48,6 +35,16 @@ export function staleMessage(
   return closedAt === undefined
     ? (reason ?? trans.__('The cluster has ended.'))
     : closedMessage(closedAt * 1000, reason, trans);
+}
+
+/** Say how workers of a live cluster died, and that none are left for its tasks; '' for neither. */
+export function troubleOf({ state, summary }: IKnownDashboard, trans: TranslationBundle): string {
+  const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
+  const isStuck = summary?.workers === 0 && total > done + erred;
+  const { text = '', time = 0 } = summary?.losses ?? {};
+  const died = text && `${clock(time).slice(0, 8)} · ${text}`;
+  const parts = [isStuck ? trans.__('no workers') : '', died].filter(Boolean);
+  return state === 'live' ? parts.join(' · ') : '';
 }
 
 export function missingServer(trans: ITranslate): string {

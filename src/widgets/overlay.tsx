@@ -7,7 +7,6 @@ import React from 'react';
 import { clock, count } from '../models/units';
 import type { ITable } from '../protocol/dashboard';
 import { helpNodes } from '../text';
-import type { IKey } from './services';
 
 export class PaneOverlay extends ReactWidget {
   /** @param name - tells one kind from another. */
@@ -60,28 +59,9 @@ export class PaneOverlay extends ReactWidget {
   private _content: JSX.Element | null = null;
 }
 
-/** How to read a plot; then the keys of a pane, where it has any. */
-export function helpContent(text: string, caption: string, keys: readonly IKey[]): JSX.Element {
-  return (
-    <>
-      <div ref={node => node?.replaceChildren(...helpNodes(text))} />
-      {keys.length > 0 && (
-        <table className="jp-DaskDiag-keys">
-          <caption>{caption}</caption>
-          <tbody>
-            {keys.map(({ keys: pressed, label }) => (
-              <tr key={pressed}>
-                <th scope="row">
-                  <kbd>{pressed}</kbd>
-                </th>
-                <td>{label}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </>
-  );
+/** How to read a plot. */
+export function helpContent(text: string): JSX.Element {
+  return <div ref={node => node?.replaceChildren(...helpNodes(text))} />;
 }
 
 /** A table longer than this is cut on screen; the files have all of it. */

@@ -13,7 +13,6 @@ import { FramePlot } from './frame';
 import { plotIcon } from './icons';
 import { helpContent, PaneOverlay, SHOWN_ROWS, tableContent } from './overlay';
 import { PlotWidget, type IPlotOptions } from './plotwidget';
-import { openMenuByKey, type IKey } from './services';
 
 /** What a pane showed before, and the way there. */
 export interface IBack {
@@ -39,7 +38,6 @@ export abstract class Pane extends Panel {
     this.toolbar.node.setAttribute('aria-label', services.trans.__('Plot'));
     this.addWidget(this.toolbar);
     this.addWidget(content);
-    node.addEventListener('keydown', event => openMenuByKey(services.contextMenu, event, node));
     // A click beside what takes the focus is a use of the pane, too.
     const onPress = (): void => {
       if (!this.node.contains(document.activeElement)) {
@@ -64,7 +62,7 @@ export abstract class Pane extends Panel {
     this._notify(CommandIDs.goBack);
   }
 
-  /** Show or hide how to read the plot and which keys it has. */
+  /** Show or hide how to read the plot. */
   async toggleHelp(): Promise<void> {
     const { info, services } = this.content;
     const { trans } = services;
@@ -72,7 +70,7 @@ export abstract class Pane extends Panel {
     if (overlay !== null) {
       const help = await this.help().catch((reason: unknown) => messageOf(reason, trans));
       const text = [info.description, help].map(one => trans.gettext(one)).join('\n\n');
-      overlay.content = helpContent(text, trans.__('Keys of this pane'), this.keys());
+      overlay.content = helpContent(text);
     }
   }
 
@@ -83,9 +81,6 @@ export abstract class Pane extends Panel {
 
   /** How to read the plot. */
   protected abstract help(): Promise<string>;
-
-  /** The keys that act on this pane. */
-  protected abstract keys(): readonly IKey[];
 
   /** Open an overlay in place of another; null where it was open, and is closed now. */
   protected toggle(name: string, title: string): PaneOverlay | null {
@@ -124,7 +119,7 @@ export abstract class Pane extends Panel {
     const { content, node, title } = this;
     const { plot, binding, heading, dashboardName, services } = content;
     const { trans, dashboards } = services;
-    const { state, pill } = content.presentation;
+    const { state, pill } = content.live.presentation;
     Object.assign(node.dataset, { plot, dashboard: binding.dashboard, state });
     // Beside ours of the same name.
     const isSecond = content.dashboard?.shown_with !== undefined;
@@ -173,10 +168,6 @@ export class FramePane extends Pane {
       )
     );
   }
-
-  protected keys(): readonly IKey[] {
-    return []; // a frame keeps what is typed in it
-  }
 }
 
 export class PlotPane extends Pane {
@@ -191,7 +182,7 @@ export class PlotPane extends Pane {
 
   /** Save the picture or the data as a file of this format; says why where there is none. */
   async save(format: string): Promise<void> {
-    const { dashboard, live, plot, presentation, services } = this.content;
+    const { dashboard, live, plot, services } = this.content;
     const { trans, server } = services;
     try {
       const isPicture = format === 'png' || format === 'svg';
@@ -199,7 +190,7 @@ export class PlotPane extends Pane {
         ? URL.createObjectURL(await live.picture(format))
         : dashboard && (await server.dataUrl(dashboard.id, plot, this._shown, format));
       if (href === undefined) {
-        throw new Error(presentation.message);
+        throw new Error(live.presentation.message);
       }
       h('a', { href, download: `${plot}.${format}` }).click();
       setTimeout(() => URL.revokeObjectURL(href), 0); // the download has begun by then
@@ -225,10 +216,6 @@ export class PlotPane extends Pane {
     return dashboard ? services.server.help(dashboard.id, plot) : '';
   }
 
-  protected keys(): readonly IKey[] {
-    return this.content.services.keys();
-  }
-
   /** What is drawn, such as a stretch of time. */
   private get _shown(): PlotArguments {
     const { live } = this.content;
@@ -237,10 +224,10 @@ export class PlotPane extends Pane {
 
   /** @param sort - the column that is sorted by, after a `-` from its largest value on. */
   private async _fillTable(overlay: PaneOverlay, sort = ''): Promise<void> {
-    const { dashboard, plot, presentation, services } = this.content;
+    const { dashboard, live, plot, services } = this.content;
     const { trans, server } = services;
     if (dashboard === undefined) {
-      overlay.content = <p>{presentation.message}</p>;
+      overlay.content = <p>{live.presentation.message}</p>;
       return;
     }
     const fill = (next: string): void => void this._fillTable(overlay, next);

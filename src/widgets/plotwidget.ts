@@ -7,7 +7,7 @@ import { clusterFor, newClusters, peersOf } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import { LivePlot, type ILivePlotOptions } from '../plot/live';
 import { openSession } from '../plot/session';
-import type { ITrouble, Presentation } from '../plot/state';
+import type { ITrouble } from '../plot/state';
 import { isSameArguments, NO_ARGUMENTS } from '../protocol/control';
 import type { IOpening, PlotArguments } from '../protocol/control';
 import type { IPlot } from '../protocol/dashboard';
@@ -57,11 +57,6 @@ export class PlotWidget extends Widget {
   /** A click in the picture asked for another plot of the same dashboard. */
   readonly opened = new Signal<this, IOpening>(this);
 
-  /** What is shown now beside or instead of the picture. */
-  get presentation(): Presentation {
-    return this.live.presentation;
-  }
-
   /** What it is called, with what it shows of many: `Profile: inc`. */
   get heading(): string {
     return this.live.heading;
@@ -95,11 +90,6 @@ export class PlotWidget extends Widget {
   rebind(binding: IBinding): void {
     this.binding = binding;
     this._follow();
-  }
-
-  /** Connect anew. */
-  reload(): void {
-    this.live.reload();
   }
 
   override dispose(): void {

@@ -11,7 +11,8 @@ import {
   ReactWidget,
   SidePanel,
   ToolbarButton,
-  UseSignal
+  UseSignal,
+  type LabIcon
 } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
@@ -23,13 +24,12 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count, size } from '../models/units';
 import type { IPlot, IRun, ISummary } from '../protocol/dashboard';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { missingServer, staleMessage } from './binding';
+import { missingServer, staleMessage, troubleOf } from './binding';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
 import { runList } from './runs';
-import { openContextMenu, openMenuByKey, runCommand, type IPlotServices } from './services';
-import { troubleOf } from './status';
+import { runCommand, type IPlotServices } from './services';
 
 /** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
@@ -209,7 +209,6 @@ export class Sidebar extends SidePanel {
     const at = rows.findIndex(row => row.parentElement === item);
     const targets: Record<string, Element | null | undefined> = {};
     if (item) {
-      openMenuByKey(this.host.services.contextMenu, event, item);
       targets['ArrowUp'] = at > 0 ? rows[at - 1] : input;
       targets['ArrowRight'] = item.querySelector('.jp-DaskDiag-star');
       targets['ArrowLeft'] = rows[at];
@@ -320,7 +319,7 @@ function section(
   dashboard: IKnownDashboard,
   groups: readonly IListedGroup[]
 ): JSX.Element {
-  const { commands, contextMenu, dashboards, trans } = sidebar.host.services;
+  const { commands, dashboards, trans } = sidebar.host.services;
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
@@ -335,7 +334,6 @@ function section(
   const summary = state === 'live' ? known : status;
   const [mark, color] = trouble ? ['⚠', 'var(--jp-warn-color1)'] : STATE_MARKS[state];
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
-  const actions = trans.__('Actions of this cluster');
   return (
     <section
       key={id}
@@ -362,18 +360,12 @@ function section(
             </span>
           )}
         </button>
-        <button
-          aria-haspopup="menu"
-          title={actions}
-          aria-label={actions}
-          onClick={({ currentTarget }) => {
-            const { left, bottom } = currentTarget.getBoundingClientRect();
-            openContextMenu(contextMenu, currentTarget, left, bottom);
-          }}
-        >
-          <ellipsesIcon.react tag="span" />
-        </button>
-        {dashboard.is_removable && kind === 'diagnostics' && closeButton(sidebar.host, id)}
+        {iconButton(trans.__('Actions of this cluster'), ellipsesIcon, openContextMenu, 'menu')}
+        {dashboard.is_removable &&
+          kind === 'diagnostics' &&
+          iconButton(trans.__('Close the recording'), closeIcon, () =>
+            runCommand(commands, CommandIDs.removeDashboard, { dashboard: id })
+          )}
       </h3>
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
@@ -401,14 +393,24 @@ function section(
   );
 }
 
-function closeButton({ services: { commands, trans } }: ISidebarHost, id: string): JSX.Element {
-  const title = trans.__('Close the recording');
-  const run = (): void => runCommand(commands, CommandIDs.removeDashboard, { dashboard: id });
+function iconButton(
+  title: string,
+  icon: LabIcon,
+  onClick: React.MouseEventHandler,
+  opens?: 'menu'
+): JSX.Element {
   return (
-    <button title={title} aria-label={title} onClick={run}>
-      <closeIcon.react tag="span" />
+    <button title={title} aria-label={title} aria-haspopup={opens} onClick={onClick}>
+      <icon.react tag="span" />
     </button>
   );
+}
+
+/** Open the context menu of a button below it. */
+function openContextMenu({ currentTarget }: React.MouseEvent): void {
+  const { left: clientX, bottom: clientY } = currentTarget.getBoundingClientRect();
+  const at = { bubbles: true, cancelable: true, clientX, clientY };
+  currentTarget.dispatchEvent(new MouseEvent('contextmenu', at));
 }
 
 function summaryText(summary: ISummary | null | undefined, trans: TranslationBundle): string {

@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from dask_diag_lab.schema import WORKERS, Batch, SchedulerInfo
+from dask_diag_lab.schema import Batch, SchedulerInfo
 from dask_diag_lab.schema.columns import default_row
+from dask_diag_lab.schema.tables import WORKERS
 from dask_diag_lab.server import Server
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import Plot
@@ -140,7 +141,7 @@ class Served(Endpoint):
 async def serving(
     plots: tuple[Plot, ...] | None = None,
     info: Callable[[], dict[str, Any]] | None = None,
-    catch_up: Callable[[], Awaitable[None]] | None = None,
+    catch_up: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(0),
     *,
     has_data: bool = True,
 ) -> AsyncIterator[Served]:

@@ -47,23 +47,6 @@ def test_every_folder_with_python_tests_is_in_one_suite() -> None:
         assert len(named) == 1, folder
 
 
-@pytest.mark.parametrize(
-    ("version", "expected"),
-    [
-        ((), False),
-        ((20, 18, 3), False),
-        ((20, 19, 0), True),
-        ((21, 7, 0), False),
-        ((22, 11, 0), False),
-        ((22, 12, 0), True),
-    ],
-)
-def test_only_a_node_that_the_builder_runs_on_is_taken(
-    version: tuple[int, ...], *, expected: bool
-) -> None:
-    assert node_runtime.is_new_enough(version) is expected
-
-
 def test_an_old_node_on_the_path_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

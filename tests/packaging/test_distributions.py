@@ -56,18 +56,6 @@ def test_wheel_holds_every_file_of_the_package(release: Release) -> None:
     assert expected - set(_contents(release.wheel)) == set()
 
 
-def test_a_module_that_was_deleted_since_an_earlier_build_is_in_no_wheel(
-    release: Release, tmp_path: Path
-) -> None:
-    gone = release.tree / "build/lib/dask_diag_lab/gone.py"
-    gone.parent.mkdir(parents=True)
-    gone.touch()
-    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", tmp_path)
-    subprocess.run([*pip, release.tree], check=True, timeout=240)
-    (wheel,) = tmp_path.glob("*.whl")
-    assert "dask_diag_lab/gone.py" not in _contents(wheel)
-
-
 def test_sdist_holds_every_file_of_the_checkout_and_the_built_extension(release: Release) -> None:
     with tarfile.open(release.sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_server.auth.identity import User
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest, HTTPResponse
@@ -170,6 +172,20 @@ class Client:
         """Listen to the dashboards."""
         async with self.socket("api", "events") as connection:
             yield Events(connection)
+
+    @asynccontextmanager
+    async def kernel(self, **environment: str) -> AsyncIterator[tuple[str, AsyncKernelClient]]:
+        """Start a kernel, and end it."""
+        manager: Any = self.app.kernel_manager  # jupyter_server is not typed
+        kernel_id = str(await manager.start_kernel(env={**os.environ, **environment}))
+        channels: AsyncKernelClient = manager.get_kernel(kernel_id).client()
+        channels.start_channels()
+        try:
+            await channels.wait_for_ready(60)
+            yield kernel_id, channels
+        finally:
+            channels.stop_channels()
+            await manager.shutdown_kernel(kernel_id, now=True)
 
     async def refused_socket(self, *parts: str, **options: Any) -> int:  # Any: as above
         """Return the status with which a websocket is refused."""

@@ -16,7 +16,7 @@ from tornado.websocket import WebSocketHandler
 
 from dask_diag_lab.proxy.extension import ROUTES
 from tests.proxy.backends import Backend
-from tests.proxy.client import Client
+from tests.proxy.client import Client, message
 
 PLACES = {
     "DashboardsHandler": ["api/dashboards"],
@@ -153,3 +153,15 @@ class TestAuthorizer:
         Recorder.allowed = {"read"}
         assert len(await client.dashboards()) == 1
         assert (await client.relayed(announced, "health")).code == 403
+
+
+@pytest.mark.parametrize("settings", [{"relay": False, "discover": False}])
+class TestSwitchedOff:
+    """With ``c.DaskDiagLab.relay = False``."""
+
+    async def test_list_stays_and_nothing_else(self, client: Client, announced: Backend) -> None:
+        assert len(await client.dashboards()) == 1
+        answer = await client.relayed(announced, "health")
+        assert answer.code == 403
+        assert "switched off" in message(answer)
+        assert (await client.add("http://127.0.0.1:1")).code == 403

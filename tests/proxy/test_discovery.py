@@ -7,19 +7,16 @@ import os
 import select
 import shutil
 import signal
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from distributed import Client as DaskClient
-from jupyter_client.asynchronous.client import AsyncKernelClient
 
-from dask_diag_lab.proxy.extension import DaskDiagLab
-from dask_diag_lab.proxy.sockets import Listener
 from tests.proxy.backends import PROGRAMS, Backend, Program, StockScheduler
 from tests.proxy.client import Client, Listing
+
+pytestmark = pytest.mark.parametrize("settings", [{}])
 
 CLUSTER = """
 import dask
@@ -35,11 +32,6 @@ def story(i):
 while True:
     client.gather(client.map(story, range(20), pure=False))
 """
-
-
-@pytest.fixture
-def settings() -> dict[str, object]:
-    return {}
 
 
 def of(address: str, found: Listing) -> dict[str, Any]:  # Any: JSON
@@ -99,25 +91,6 @@ async def test_found_one_that_is_added_by_hand_stays_one(
     assert (again["id"], again["is_removable"]) == (found["id"], False)
 
 
-@asynccontextmanager
-async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]:
-    """Start a kernel of a notebook."""
-    manager = client.app.kernel_manager
-    assert manager is not None
-    environment = {**os.environ, "JPY_SESSION_NAME": "/home/ada/analysis.ipynb"}
-    kernel_id = await manager.start_kernel(env=environment)
-    channels: object = manager.get_kernel(kernel_id).client()
-    assert isinstance(channels, AsyncKernelClient)
-    channels.start_channels()
-    try:
-        await channels.wait_for_ready(60)
-        yield kernel_id, channels
-    finally:
-        channels.stop_channels()
-        # Jupyter's own, and not typed.
-        await manager.shutdown_kernel(kernel_id, now=True)  # type: ignore[no-untyped-call]
-
-
 @pytest.mark.parametrize(
     ("more", "is_ours"),
     [
@@ -129,7 +102,10 @@ async def kernel(client: Client) -> AsyncIterator[tuple[str, AsyncKernelClient]]
 async def test_cluster_of_a_busy_kernel_is_found_and_nothing_is_printed(
     client: Client, more: str, is_ours: bool
 ) -> None:
-    async with kernel(client) as (kernel_id, channels), client.events() as events:
+    async with (
+        client.kernel(JPY_SESSION_NAME="/home/ada/analysis.ipynb") as (kernel_id, channels),
+        client.events() as events,
+    ):
         code = CLUSTER.format(more=more, is_ours=is_ours)
         await channels.execute_interactive(code, timeout=60)
         channels.execute(COMPUTE)
@@ -180,19 +156,3 @@ async def test_what_is_no_dashboard_of_ones_own_is_not_even_connected_to(
         await client.dashboards()
         assert program.process.stdout is not None
         assert select.select([program.process.stdout], [], [], 0)[0] == []
-
-
-async def test_idle_is_idle(
-    client: Client, stock: StockScheduler, extension: DaskDiagLab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with client.events() as events:
-        await events.until(lambda found: of(stock.address, found))
-    async with asyncio.timeout(30):
-        while extension.registry.is_watching:
-            await asyncio.sleep(0.02)
-
-    def look() -> list[Listener]:
-        pytest.fail("it still looks")
-
-    monkeypatch.setattr("dask_diag_lab.proxy.discovery.listeners", look)
-    await asyncio.sleep(1.5)  # longer than between two looks: the claim is that nothing happens

@@ -1,16 +1,20 @@
-"""Dashboards appear, change and go by themselves, on a real Jupyter server."""
+"""Dashboards appear, change and go by themselves; and who watches them keeps no kernel busy."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import resource
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import dask_diag_lab
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from tests.proxy.backends import Backend
 from tests.proxy.client import Client, Listing
+from tests.proxy.test_access import last_activity
 
 
 def is_live(found: Listing) -> bool:
@@ -108,3 +112,37 @@ async def test_watching_goes_on_after_an_error(
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         backend.announce()
         await events.until(is_live)
+
+
+CELL = """
+from distributed import Client
+import dask_diag_lab
+client = Client(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0")
+dask_diag_lab.attach(client)
+"""
+
+
+async def follow(client: Client, dashboard: str, plot: str) -> None:
+    """Open a plot as a page does until its document and two updates of it have come."""
+    async with client.socket("dashboards", dashboard, "stream") as socket:
+        await socket.write_message(json.dumps({"type": "open", "id": "1", "plot": plot}))
+        for _ in range(3):
+            assert isinstance(frame := await socket.read_message(), bytes)
+            assert b'"error"' not in frame[:100]
+
+
+async def test_kernel_whose_plots_are_watched_is_idle(client: Client) -> None:
+    config = Path(str(dask_diag_lab.__file__)).parent / "dask_diag_lab.yaml"
+    kernels: Any = client.app.kernel_manager  # jupyter_server is not typed
+    async with client.events() as events:
+        async with client.kernel(DASK_CONFIG=str(config)) as (kernel_id, channels):
+            channels.execute(CELL)
+            (dashboard,) = await events.until(lambda found: found and found[0]["state"] == "live")
+            while kernels.kernel_model(kernel_id)["execution_state"] != "idle":
+                await asyncio.sleep(0.05)
+            used = kernels.kernel_model(kernel_id)["last_activity"], last_activity(client.app)
+            async with asyncio.timeout(60):
+                await follow(client, dashboard["id"], "workers-memory")
+            now = kernels.kernel_model(kernel_id)["last_activity"], last_activity(client.app)
+            assert now == used
+        await events.until(lambda found: found == [])

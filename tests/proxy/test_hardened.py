@@ -11,6 +11,8 @@ import pytest
 from tests.proxy.backends import Backend, StockScheduler
 from tests.proxy.client import Client, message
 
+pytestmark = pytest.mark.parametrize("settings", [{"discover": True}])
+
 TABLE = re.compile(r"/proc/.*net/tcp6?")
 IS_HARDENED = [False]  # an audit hook stays for the life of the process
 
@@ -27,11 +29,6 @@ def hardened() -> Iterator[None]:
     IS_HARDENED[0] = True
     yield
     IS_HARDENED[0] = False
-
-
-@pytest.fixture
-def settings() -> dict[str, object]:
-    return {"discover": True}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="others have no such table")

@@ -13,14 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from jupyter_core.paths import jupyter_data_dir
 
-from dask_diag_lab.proxy.client import Address, Exchange, UpstreamTimeoutError
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from dask_diag_lab.proxy.messages import DashboardInfo
 from dask_diag_lab.proxy.policy import Settings
@@ -28,7 +26,7 @@ from dask_diag_lab.proxy.records import RecordDiscovery
 from dask_diag_lab.proxy.registry import DashboardRegistry
 from dask_diag_lab.proxy.stock import AddressStore
 from tests.proxy.backends import Program, StockScheduler
-from tests.proxy.client import Client, message, served
+from tests.proxy.client import Client, message
 from tests.proxy.test_discovery import of
 from tests.proxy.test_stock import added, live
 
@@ -161,21 +159,6 @@ async def test_unknown_authority_is_refused_in_words(client: Client, front: str)
     assert "certificate_authorities" in message(answer)
 
 
-async def test_one_whose_tls_says_nothing_is_given_up_and_its_socket_closed_at_once() -> None:
-    async def hold(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
-        await reader.read(-1)
-
-    async def take(_: bytes) -> None:
-        pytest.fail("it has answered")
-
-    async with served(hold) as port:
-        place = Address("https", "127.0.0.1", port, "127.0.0.1")
-        with pytest.raises(UpstreamTimeoutError):
-            await Exchange(place, 2.0, lambda *_: None, take).run("GET", "/", {})
-        connections = psutil.Process().net_connections()
-    assert port not in [one.raddr.port for one in connections if one.raddr]
-
-
 class TestAuthority:
     """With ``c.DaskDiagLab.certificate_authorities``."""
 
@@ -198,12 +181,9 @@ class TestAuthority:
             assert "ACK" in str([await connection.read_message() for _ in range(3)])
 
 
+@pytest.mark.parametrize("settings", [{"discover": True}])
 class TestFound:
     """Behind a prefix, or a certificate of nobody, on this machine."""
-
-    @pytest.fixture
-    def settings(self) -> dict[str, object]:
-        return {"discover": True}
 
     async def test_one_behind_a_prefix_is_named_by_host_and_path(self, client: Client) -> None:
         with StockScheduler(1, prefix="/a/b") as scheduler:

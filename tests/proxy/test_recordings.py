@@ -117,12 +117,9 @@ async def test_only_files_below_the_root_are_opened(
     assert children() == []
 
 
+@pytest.mark.parametrize("settings", [{"discover": False, "recording_unused_s": 1.0}])
 class TestUnused:
     """With processes that end soon when nobody looks."""
-
-    @pytest.fixture
-    def settings(self) -> dict[str, object]:
-        return {"discover": False, "recording_unused_s": 1.0}
 
     async def test_a_process_that_nobody_looks_at_ends(self, client: Client, root: Path) -> None:
         assert (await opened(client, "runs/etl.daskrun")).code == 201

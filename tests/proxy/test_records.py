@@ -122,11 +122,6 @@ def test_file_and_port_of_another_user_are_refused(announced: Backend) -> None:
     check_owner(loopback_address(announced.url), os.getuid())
 
 
-def test_file_that_cannot_be_read_is_no_record() -> None:
-    with pytest.raises(MessageError, match="plain file"):
-        read_record(Path("/proc/self/mem"))  # a plain file of one's own, mode 0600
-
-
 def test_records_of_other_machines_are_left_alone(
     discovery: RecordDiscovery, announced: Backend
 ) -> None:

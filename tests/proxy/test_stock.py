@@ -174,14 +174,6 @@ async def test_address_of_a_scheduler_itself_is_refused_in_words(
         assert "address of its dashboard" in message(answer)
 
 
-async def test_pages_go_on_when_their_dashboard_is_added_again(
-    client: Client, stock: StockScheduler
-) -> None:
-    place = await framed(client, stock, "individual-task-stream")
-    assert (await client.add(f"localhost:{stock.port}")).code == 200
-    assert (await client.raw(place, headers={})).code == 200
-
-
 async def test_dashboard_that_ends_stays_listed_as_unreachable(client: Client) -> None:
     with StockScheduler() as scheduler:
         dashboard = await added(client, scheduler)

@@ -164,13 +164,6 @@ export class Lab {
     return pane;
   }
 
-  /** Drag the tab of a pane that another one hides to the lower edge of an area. */
-  async tearOff(title: string, area: Locator): Promise<void> {
-    const hidden = 'li.lm-TabBar-tab:not(.lm-mod-current)';
-    const tab = this.page.locator(DOCK).locator(hidden).filter({ hasText: title });
-    await this._dragFrom(await pointIn(tab, 'middle'), await pointIn(area, 'bottom'));
-  }
-
   /** Drag a plot by its row to an edge of an area: of the whole dock, or of a pane in it. */
   async drag(plot: string, edge: Edge, area?: Locator): Promise<Locator> {
     await this.sidebar();
@@ -202,8 +195,7 @@ export class Lab {
     const { mouse } = this.page;
     await mouse.move(from.x, from.y);
     await mouse.down();
-    // Off the row and over the page: a tab is only torn off well outside its bar.
-    await mouse.move(from.x + 10, from.y + 60, { steps: 6 });
+    await mouse.move(from.x + 10, from.y + 10, { steps: 6 });
     await expect(this.page.locator('.lm-mod-drag-image')).toBeVisible();
     await mouse.move(to.x, to.y, { steps: 12 });
     // As people do: let go where Lab shows that it will be.

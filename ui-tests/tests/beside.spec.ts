@@ -65,23 +65,3 @@ test('Bokeh, Panel and hvplot draw beside our plots, and ours beside theirs', as
   await expect((await lab.livePane('workers')).locator('.slick-row').first()).toBeVisible();
   expect(await theirs.evaluate(one => one === Reflect.get(window, 'Bokeh'))).toBe(true);
 });
-
-test('Bokeh draws in a page that came with our panes, and ours open after it', async ({
-  lab,
-  page,
-  server
-}) => {
-  const path = server.writeNotebook('restored.ipynb', [CLUSTER, BOKEH]);
-  await (await lab.open(path)).run(0);
-  await lab.command('dask-diag-lab:open-plot', { plot: 'workers-memory', arguments: {} });
-  await lab.livePane('workers-memory');
-  await lab.saved('workers-memory');
-  await page.reload();
-  await lab.restored();
-  await expectToShow(await lab.livePane('workers-memory'));
-  expect(await hasBokeh(page)).toBe(false);
-  await expectDrawn(await lab.notebook(path), 1, 'Of Bokeh:');
-  await page.evaluate(() => Reflect.deleteProperty(window, 'Bokeh'));
-  await lab.command('dask-diag-lab:open-plot', { plot: 'workers', arguments: {} });
-  await expect((await lab.livePane('workers')).locator('.slick-row').first()).toBeVisible();
-});

@@ -20,23 +20,16 @@ test('the same plot of two clusters is open side by side', async ({ lab, server 
   await expect(entries.nth(0)).toBeVisible();
   await expect(entries.nth(1)).toBeHidden();
 
-  // A search lists what it finds in each.
-  const search = sidebar.getByRole('searchbox');
-  await search.fill('progress');
-  await expect(lab.item('progress', 0)).toBeVisible();
-  await expect(lab.item('progress', 1)).toBeVisible();
-  await search.fill('');
-
-  // Open both by a click: the one that is open comes to the front, the other one is new.
-  await (await lab.reveal('task-stream', 0)).click();
+  // The one that is open comes to the front, the other one is new.
   await (await lab.reveal('task-stream', 1)).click();
+  await (await lab.reveal('task-stream', 0)).click({ button: 'right' });
+  await lab.page.locator('.lm-Menu:visible').getByText('Open below', { exact: true }).click();
   const panes = lab.panes('task-stream');
   await expect(panes).toHaveCount(2);
   const ids = await panes.evaluateAll(all => all.map(one => one.getAttribute('data-dashboard')));
   expect(new Set(ids).size).toBe(2);
   await first.run(1);
   await second.run(1);
-  await lab.tearOff('Task Stream', first.panel);
   for (const index of [0, 1]) {
     await expect(panes.nth(index)).toHaveAttribute('data-state', 'live');
     await expectToMove(panes.nth(index));
@@ -79,57 +72,18 @@ test('plots of a closed cluster can be opened until the next one takes them over
   await expect(sidebar).not.toContainText(words);
 });
 
-test('panes go to a second cluster when they are told to, and are closed together', async ({
+test('each of two clusters of a notebook keeps its panes until told: when one closes, after a restart', async ({
   lab,
   page,
   server
 }) => {
-  const cells = [CLUSTER, `older = client\n${CLUSTER}`];
-  const notebook = await lab.open(server.writeNotebook('newer.ipynb', cells));
-  await notebook.run(0);
-  await lab.sidebar();
-  await expect(lab.item('task-stream')).toBeVisible();
-  await lab.command('dask-diag-lab:open-plot', { plot: 'progress' });
-  await lab.command('dask-diag-lab:open-plot', { plot: 'cpu' });
-  const [cpu, progress] = [await lab.livePane('cpu'), lab.panes('progress')];
-  const older = (await cpu.getAttribute('data-dashboard')) ?? '';
-  await notebook.run(1);
-  // Nothing leaves by itself a cluster that lives.
-  await expect(cpu).toHaveAttribute('data-dashboard', older);
-  const sections = page.locator('#dask-diag-lab-sidebar section');
-  await expect(sections).toHaveCount(2);
-  const ids = await sections.evaluateAll(all => all.map(one => one.getAttribute('data-dashboard')));
-  const newer = ids.find(id => id !== older) ?? '';
-  // A tag is there while both are open, and the same in every place.
-  const tags = page.locator('#dask-diag-lab-sidebar .jp-DaskDiag-header .jp-DaskDiag-tag');
-  await expect(tags).toHaveCount(0);
-  await lab.command('dask-diag-lab:open-plot', { plot: 'workers', dashboard: newer });
-  await expect(tags).toHaveText(['N2', 'N']);
-  const own = (await lab.livePane('workers')).locator('.jp-DaskDiag-head > .jp-DaskDiag-tag');
-  await expect(own).toHaveText('newer.ipynb (2)');
-  await page.locator('.jp-DaskDiag-paneTab', { hasText: 'CPU' }).click();
-  await lab.command('dask-diag-lab:switch-cluster', { dashboard: newer });
-  for (const pane of [cpu, progress]) {
-    await expect(pane).toHaveAttribute('data-dashboard', newer);
-  }
-  await expect(cpu).toHaveAttribute('data-state', 'live');
-
-  await expect(tags).toHaveCount(0);
-  await lab.command('dask-diag-lab:close-plots', { dashboard: newer });
-  await expect(lab.panes()).toHaveCount(0);
-});
-
-test('each of two clusters of a notebook keeps its panes: when one closes, and after a restart', async ({
-  lab,
-  server
-}) => {
-  test.setTimeout(240_000);
   const cluster = (name: string): string => CLUSTER.replace('client =', `${name} =`);
   const cells = [cluster('first'), cluster('second'), 'second.shutdown()'];
   const notebook = await lab.open(server.writeNotebook('pair.ipynb', cells));
-  const bound = async (plot: string): Promise<string> =>
-    (await lab.panes(plot).getAttribute('data-dashboard')) ?? '';
-  const sections = lab.page.locator('#dask-diag-lab-sidebar section');
+  const [progress, cpu] = [lab.panes('progress'), lab.panes('cpu')];
+  const bound = async (): Promise<(string | null)[]> =>
+    Promise.all([progress, cpu].map(pane => pane.getAttribute('data-dashboard')));
+  const sections = page.locator('#dask-diag-lab-sidebar section');
   await lab.sidebar();
   const makeBoth = async (): Promise<(string | null)[]> => {
     await notebook.run(0);
@@ -141,18 +95,31 @@ test('each of two clusters of a notebook keeps its panes: when one closes, and a
   };
   const [first, second] = await makeBoth();
   await lab.command('dask-diag-lab:open-plot', { plot: 'progress', dashboard: first });
+  // A tag is there while both are open, and the same in every place.
+  const tags = page.locator('#dask-diag-lab-sidebar .jp-DaskDiag-header .jp-DaskDiag-tag');
+  await expect(tags).toHaveCount(0);
   await lab.command('dask-diag-lab:open-plot', { plot: 'cpu', dashboard: second });
   await lab.livePane('cpu');
+  await expect(tags).toHaveText(['P2', 'P']);
+  const own = cpu.locator('.jp-DaskDiag-head > .jp-DaskDiag-tag');
+  await expect(own).toHaveText('pair.ipynb (2)');
   await notebook.start(2);
-  await expect(lab.panes('cpu')).toHaveAttribute('data-state', 'stale');
-  await expect(lab.panes('cpu')).toContainText('history kept');
-  expect([await bound('progress'), await bound('cpu')]).toEqual([first, second]);
+  await expect(cpu).toHaveAttribute('data-state', 'stale');
+  await expect(cpu).toContainText('history kept');
+  expect(await bound()).toEqual([first, second]);
 
   await notebook.ended(2);
   await lab.restartKernel('pair.ipynb');
   await expect(sections).toHaveCount(0);
   await notebook.ready();
   const again = await makeBoth();
-  await expect.poll(async () => [await bound('progress'), await bound('cpu')]).toEqual(again);
+  await expect.poll(bound).toEqual(again);
   await lab.livePane('cpu');
+
+  await lab.command('dask-diag-lab:switch-cluster', { dashboard: again[0] });
+  await expect.poll(bound).toEqual([again[0], again[0]]);
+  await expect(cpu).toHaveAttribute('data-state', 'live');
+  await expect(tags).toHaveCount(0);
+  await lab.command('dask-diag-lab:close-plots', { dashboard: again[0] });
+  await expect(lab.panes()).toHaveCount(0);
 });

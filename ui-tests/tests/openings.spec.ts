@@ -53,20 +53,10 @@ test('a click on a rectangle of the task stream opens the profile of its prefix,
   await expect(field).toHaveValue('was/?f l');
   await expect(pane.locator('[role="dialog"]')).toHaveCount(0);
   await expect(pane).toHaveAttribute('data-state', 'live');
-  // In the field the browser's own menu opens, with which one pastes; beside it ours.
-  const menu = page.locator('.lm-Menu:visible');
-  await field.click({ button: 'right' });
-  await expect(field).toBeFocused();
-  await expect(menu).toHaveCount(0);
-  await page.keyboard.press('Escape');
-  await pane.locator('.jp-DaskDiag-title').click({ button: 'right' });
-  await expect(menu).toContainText('Copy link');
-  await page.keyboard.press('Escape');
-  await field.click();
   // Esc leads out of the field, and there the keys are the pane's again.
   await page.keyboard.press('Escape');
   await page.keyboard.press('h');
-  await expect(pane.locator('[role="dialog"] kbd').first()).toBeVisible();
+  await expect(pane.getByRole('dialog')).toBeVisible();
   await page.keyboard.press('Escape');
   await expect(pane.locator('[role="dialog"]')).toHaveCount(0);
 });

@@ -1,5 +1,6 @@
-// What cells made the cluster do: found by itself, listed, shown in all plots, and back to the cell.
-import { CLUSTER } from '../harness/ipynb';
+// What cells made the cluster do, or a stretch of time, is shown in all plots; and the way back.
+import { CLUSTER, WORK } from '../harness/ipynb';
+import { expectPictures } from '../harness/picture';
 import { expect, test } from '../harness/test';
 
 const FIRST = `import time
@@ -19,7 +20,7 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   server
 }) => {
   await page.setViewportSize({ width: 1600, height: 1000 });
-  const cells = [CLUSTER, FIRST, LONG, SECOND];
+  const cells = [CLUSTER, FIRST, LONG, SECOND, WORK];
   const notebook = await lab.open(server.writeNotebook('runs.ipynb', cells));
   await notebook.run(0);
   const sidebar = await lab.sidebar();
@@ -42,8 +43,8 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
 
   await runs.filter({ hasText: 'load' }).click({ button: 'right' });
   await page.getByRole('menuitem', { name: 'Show its cell' }).click();
-  const cell = notebook.panel.locator('.jp-Cell.jp-DaskDiag-flash');
-  await expect(cell).toContainText('load');
+  const cell = notebook.panel.locator('.jp-Cell.jp-mod-active');
+  await expect(cell).toContainText('def load');
   await expect(cell).toBeInViewport();
 
   await sidebar.locator('.jp-DaskDiag-runs').getByRole('button', { name: 'Live' }).click();
@@ -62,4 +63,31 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
   const { height } = (await compared.boundingBox())!;
   expect(height).toBeGreaterThan(180);
+
+  await lab.command('dask-diag-lab:close-plots');
+  await lab.drag('task-stream', 'right');
+  await lab.drag('compute-time-per-key', 'bottom', stream);
+  await lab.drag('workers-memory', 'right', lab.panes('compute-time-per-key'));
+  await notebook.run(4);
+  await expectPictures(stream, 4);
+  const apply = stream.getByRole('button', { name: 'Apply to all panes' });
+  await expect(apply).toBeHidden();
+  // Again where panes have just moved.
+  await expect(async () => {
+    const { x, y, width, height } = (await stream.locator('canvas').first().boundingBox())!;
+    await page.mouse.move(x + width * 0.3, y + height / 2);
+    await page.keyboard.down('Alt');
+    await page.mouse.down();
+    await page.mouse.move(x + width * 0.5, y + height / 2, { steps: 5 });
+    await page.mouse.up();
+    await page.keyboard.up('Alt');
+    await expect(apply).toBeVisible({ timeout: 5000 });
+  }).toPass();
+  await apply.click();
+  await expect(pills.filter({ hasText: / from .* · All panes/ })).toHaveCount(2);
+  await expect(pills.filter({ hasText: /^Not / })).toHaveCount(1);
+  const progress = await lab.drag('progress', 'right', stream);
+  await expect(progress.locator('.jp-DaskDiag-pill')).toContainText('All panes');
+  await progress.getByRole('button', { name: 'Follow live data (L)' }).click();
+  await expect(pills.filter({ hasText: /All panes|^Not / })).toHaveCount(0);
 });

@@ -238,7 +238,7 @@ class TaskPage(DetailPage):
             ("Failed on", self._names(*task.get("erred_on", ()))),
             ("In memory on", fmt.plural(n, "worker") if (n := counts.get("who_has")) else ""),
             ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
-            ("Took", _durations(self._recorded or task.get("actions", ()))),
+            ("Took", _durations(self._recorded)),
             *((name, fmt.plural(n, "task")) for name, of in _COUNTS if (n := counts.get(of))),
             *((name, str(task.get(of) or "")) for name, of in _FACTS),
         ]
@@ -255,15 +255,15 @@ class TaskPage(DetailPage):
         if section is _WORKERS:
             return [{"role": role, "worker": address} for role, address in self._roles]
         if section is _TIMES:
-            answered, now = self._answer.get("actions", ()), self.live.time
+            now = self.live.time
             running = (
                 {"action": "computes now", "start": start, "worker": self._names(worker)}
                 for worker, start in self._running
             )
-            # What runs has no end; the scheduler may know of more than was recorded.
+            # What runs has no end.
             return [
                 {"stop": now, **action, "seconds": action.get("stop", now) - action["start"]}
-                for action in (*max(self._recorded, answered, key=len), *running)
+                for action in (*self._recorded, *running)
             ]
         return list(self._answer.get("story", ()))
 

@@ -119,7 +119,7 @@ class WorkerPage(DetailPage):
         return [*self._heartbeat_facts(row), *answered]
 
     def _heartbeat_facts(self, row: Mapping[str, Any]) -> Facts:
-        """Return what the last heartbeat has: ``row`` is one of `schema.WORKERS`."""
+        """Return what the last heartbeat has: ``row`` is one of `schema.tables.WORKERS`."""
         address, name, process = str(row["address"]), str(row["name"]), str(row["process"])
         n_beside = self.history.workers.process.count(process) - 1 if process else 0
         others = fmt.plural(n_beside, "other worker")

@@ -23,8 +23,8 @@ from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
 from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette, quiet_color
-from dask_diag_lab.views.profile import captions
 from dask_diag_lab.views.profile.sampling import (
+    NO_LOOP_SAMPLES,
     SCHEDULER_LOOP,
     WORKER_LOOPS,
     Profile,
@@ -365,16 +365,12 @@ class ProfileOfTasks(View):
             start, stop = max(sampling.start, float(bins.start[0])), sampling.stop or bins.stop
             seconds = min(stop, bins.stop) - start
         n_left_out = int((frames.total > 0).sum()) - len(self._rows) if frames is not None else 0
+        note = sampling.note(profile, seconds, n_left_out)
         return Caption(
-            headline=captions.headline(sampling, profile, zoomed),
+            headline=sampling.headline(profile, zoomed),
             controls=self._controls(profile, zoomed),
-            empty=captions.empty(sampling, profile, can_ask=can_ask(self.live)),
-            note=" · ".join(
-                filter(
-                    None,
-                    (self._colors, captions.note(sampling, profile, seconds, n_left_out)),
-                )
-            ),
+            empty=sampling.empty(profile, can_ask=can_ask(self.live)),
+            note=" · ".join(filter(None, (self._colors, note))),
         )
 
     @property
@@ -392,7 +388,7 @@ class ProfileOfTasks(View):
         """Return the controls; those that undo a choice only where one was made."""
         sampling = self.sampling
         options, value = self._subjects()
-        found = captions.found(profile, self._search) or "Search"
+        found = sampling.found(profile, self._search) or "Search"
         period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)} ✕"
         worker = f"{worker_label(self.history, sampling.worker)} ✕"
         listed = "on" if self._is_listed else "off"
@@ -415,7 +411,7 @@ class ProfileOfEventLoops(ProfileOfTasks):
 
     name = "profile-server"
     # As `distributed.core.Server` decides it.
-    unavailable = captions.NO_LOOP_SAMPLES if sys.version_info[:2] == (3, 11) else ""
+    unavailable = NO_LOOP_SAMPLES if sys.version_info[:2] == (3, 11) else ""
 
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "time, as of the profile of tasks",

@@ -20,7 +20,6 @@ from dask_diag_lab.views.figure import (
     quiet_hover,
     restyle_figure,
     set_properties,
-    tooltip_html,
 )
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import prefix_color, quiet_color
@@ -107,9 +106,9 @@ class ProfileTimeline:
         glyph = Quad(left="left", right="right", top="top", bottom="bottom", fill_color="fill")
         set_properties(glyph, line_color=None)
         bars = add_glyph(self.figure, self.source.model, glyph)
-        self._hover = quiet_hover(look, *_HOVER, renderers=[bars])
+        hover = quiet_hover(look, *_HOVER, renderers=[bars])
         drag = BoxSelectTool(dimensions="width", renderers=[])
-        self.figure.add_tools(self._hover, drag)
+        self.figure.add_tools(hover, drag)
         self.figure.toolbar.active_drag = drag
         self.figure.on_event(SelectionGeometry, self._selected)
         self.restyle(look)
@@ -140,7 +139,6 @@ class ProfileTimeline:
     def restyle(self, look: Look) -> None:
         """Apply the look; bars get their colours with `show`."""
         restyle_figure(self.figure, look)
-        set_properties(self._hover, tooltips=tooltip_html(look, *_HOVER))
         set_properties(self.period, fill_color=look.accent, line_color=look.accent)
 
     def _columns(

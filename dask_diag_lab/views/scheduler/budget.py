@@ -1,8 +1,9 @@
-"""What became of the thread time: one bar that is all of it, and one for each category."""
+"""What became of the thread time: of a period by category, and of the last runs side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
@@ -10,11 +11,11 @@ import numpy as np
 
 from dask_diag_lab.analysis.budget import CATEGORIES, Budget, budget_of
 from dask_diag_lab.analysis.facts import facts_of
-from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
-from dask_diag_lab.views.data import Column, Rows
+from dask_diag_lab.views.data import Column, JobView, Rows, T
+from dask_diag_lab.views.known_runs import known_run, run_label
 from dask_diag_lab.views.names import shown_name, worker_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table, arguments_of
@@ -22,8 +23,6 @@ from dask_diag_lab.views.view import Table, arguments_of
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
 
-REST: Final = 20.0
-"""Times as long as it took to work out, it is not worked out anew."""
 MOST_NAMED: Final = 3
 LEAST_SHARE: Final = 0.0005
 """Less has no row: it would be "0 %". The table has it."""
@@ -87,14 +86,27 @@ def work_of(live: LiveSession, period: Window, run: int) -> WorkShown | None:
     return WorkShown(Window(start), 0, end)
 
 
+class OfWork(JobView[T]):
+    """A plot of the work of a period; without one, of the run that goes on or was last."""
+
+    has_period = True
+
+    def of_work(self, begin: Callable[[WorkShown], Callable[[], T]]) -> T | None:
+        """Return the newest that ``begin`` has made; None before the first, and before any task."""
+        history, work = self.history, work_of(self.live, self.period, self.run)
+        if work is None:
+            return None
+        tables = (history.actions, history.running, history.activities, history.events)
+        key = (*(table.version for table in tables), work.window)
+        return self._latest.begun((work.run, work.window.start), key, lambda: begin(work))
+
+
 @register_plot
-class WhereTheTimeGoes(BarPlot):
-    """The budget of a period; without one, of the run that goes on or was last."""
+class WhereTheTimeGoes(OfWork[Budget], BarPlot):
+    """The budget of the work that is shown."""
 
     name = "budget"
-    has_period = True
     reads = ("actions", "running", "nthreads", "activities", "workers", "events")
-    needs = frozenset({"activities"})
     empty = "No task has run yet. As soon as one has, its time is here."
 
     accepts: ClassVar[Mapping[str, str]] = {
@@ -117,35 +129,15 @@ class WhereTheTimeGoes(BarPlot):
     merges = "none"
     nouns = "categories"
 
-    def set_up(self) -> None:
-        """Make what it keeps; see `View.set_up`."""
-        super().set_up()
-        self._latest: Latest[Budget] = Latest(self.live.jobs, rest=REST)
-
-    def state(self) -> object:
-        """Return whether there is a new budget; see `View.state`."""
-        return super().state(), self._latest.version
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether a newer one is to come; see `View.is_behind`."""
-        return super().is_behind or self._latest.is_late
-
     @property
     def budget(self) -> Budget | None:
         """The newest one; None before the first."""
-        history, work = self.history, work_of(self.live, self.period, self.run)
-        if work is None:
-            return None
-        window, run, now = work
-        tables = (history.actions, history.running, history.activities)
-        key = (*(table.version for table in tables), window)
 
-        def begin() -> Callable[[], Budget]:
-            read = facts_of(history, window, now, run)
+        def begin(work: WorkShown) -> Callable[[], Budget]:
+            read = facts_of(self.history, work.window, work.now, work.run)
             return lambda: budget_of(read())
 
-        return self._latest.begun((run, window.start), key, begin)
+        return self.of_work(begin)
 
     def rows(self) -> Rows:
         """Return a row for all of it, and one for each category."""
@@ -210,18 +202,90 @@ class WhereTheTimeGoes(BarPlot):
 
     def _workers(self, its: Budget, category: str) -> str:
         """Return the workers that most of a category belongs to; '' where there is but one."""
-        of = sorted(its.by_worker.get(category, {}).items(), key=lambda item: -item[1])
-        names = [
-            f"{worker_label(self.history, self.history.strings[one])} {fmt.duration(seconds)}"
-            for one, seconds in of[:MOST_NAMED]
-        ]
-        return ", ".join(names) if len(of) > 1 else ""
+        of = its.by_worker.get(category, {})
+        name = partial(worker_label, self.history)
+        pairs = [(name(self.history.strings[one]), seconds) for one, seconds in of.items()]
+        return largest(pairs) if len(of) > 1 else ""
 
     def _most(self, its: Budget, category: str) -> str:
         """Return the prefixes that most of a category belongs to."""
-        of = sorted(its.by_prefix.get(category, {}).items(), key=lambda item: -item[1])
-        names: Sequence[str] = [
-            f"{shown_name(self.history.strings[prefix], 40)} {fmt.duration(seconds)}"
-            for prefix, seconds in of[:MOST_NAMED]
-        ]
-        return ", ".join(names)
+        of = its.by_prefix.get(category, {}).items()
+        return largest(
+            [(shown_name(self.history.strings[one], 40), seconds) for one, seconds in of]
+        )
+
+
+def largest(seconds: Sequence[tuple[str, float]]) -> str:
+    """Return the names that most of the time belongs to, each with its own."""
+    ranked = sorted(seconds, key=lambda item: -item[1])[:MOST_NAMED]
+    return ", ".join(f"{name} {fmt.duration(its_s)}" for name, its_s in ranked)
+
+
+@register_plot
+class RunsPlot(BarPlot):
+    """A bar for each run, newest first: as long as it took, in the parts of its budget."""
+
+    name = "runs"
+    reads = ("runs", "actions")
+    needs = frozenset({"activities"})
+    empty = "Nothing has been computed yet. What each cell has the cluster do is a run here."
+
+    columns = (
+        Column("label", "Run", shown=False),
+        Column("number", "Number", shown=False),
+        Column("state", "State"),
+        Column("began", "Began", "time", adds=False),
+        Column("seconds", "Took", "seconds"),
+        Column("tasks", "Tasks", "count"),
+        Column("idle", "Idle", "percent", adds=False),
+        Column("remark", "First finding"),
+    )
+    parts = tuple(
+        Part(name, CATEGORIES[name].label, of.color, hatch=of.hatch) for name, of in STYLES.items()
+    )
+    label = "label"
+    key = "number"
+    value = ("seconds",)
+    merges = "none"
+    noun = "run"
+
+    def state(self) -> object:
+        """Return whether more is known of a run; see `View.state`."""
+        known = [known_run(self.live, record) for record in self.history.runs]
+        return super().state(), [id(one.budget) for one in known]
+
+    def rows(self) -> Rows:
+        """Return a row for each run."""
+        records = list(self.history.runs)[::-1]
+        known = [known_run(self.live, record) for record in records]
+        now = self.live.time
+        stops = [min(record.stop, max(now, record.start)) for record in records]
+        began = np.array([record.start for record in records])
+        parts = {
+            part: np.array([one.wall_of(part) for one in known], dtype=np.float64)
+            for part in STYLES
+        }
+        return {
+            "label": [run_label(self.history, record) for record in records],
+            "number": [str(record.number) for record in records],
+            "state": [record.state for record in records],
+            "began": began,
+            "seconds": np.array(stops) - began,
+            "tasks": np.array([record.n_done for record in records], dtype=np.float64),
+            "idle": np.array([100 * one.idle_share for one in known]),
+            "remark": [one.first_finding for one in known],
+            **parts,
+        }
+
+    def headline(self) -> str:
+        """Return how many there are, and how the last one is; see `DataPlot.headline`."""
+        *_, last = self.history.runs
+        return f"{fmt.plural(len(self.history.runs), 'run')}, the last is {last.state}"
+
+    def note(self) -> str:
+        """Return what a bar is made of; see `DataPlot.note`."""
+        return "Newest first; what the threads did while each went on, as in Where the Time Goes"
+
+    def open_row(self, key: str) -> None:
+        """Open the findings of a run."""
+        self.open("findings", run=key)

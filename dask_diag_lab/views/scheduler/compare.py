@@ -17,13 +17,12 @@ from dask_diag_lab.analysis.comparison import (
     prefix_differences,
     settings_of,
 )
-from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import RunRecord
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
-from dask_diag_lab.views.data import REST, Column, Rows
+from dask_diag_lab.views.data import Column, JobView, Rows
 from dask_diag_lab.views.known_runs import other_run, run_label, version_of
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
@@ -75,7 +74,7 @@ class Compared(NamedTuple):
 
 
 @register_plot
-class Compare(BarPlot):
+class Compare(JobView[Compared | str], BarPlot):
     """Two bars for each category of the budget, or for each prefix: the earlier run above."""
 
     name = "compare"
@@ -114,7 +113,6 @@ class Compare(BarPlot):
         super().set_up()
         self._by = self.arguments.get("by", BY[0][0])
         self._problem = ""
-        self._latest: Latest[Compared | str] = Latest(self.live.jobs, rest=REST)
 
     @property
     def _other(self) -> str:
@@ -129,12 +127,7 @@ class Compare(BarPlot):
     def state(self) -> object:
         """Return what is shown, and whether it is worked out anew; see `View.state`."""
         versions = [version_of(self.live, one) for one in self._own or ()]
-        return super().state(), self._by, self._latest.version, versions
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether a newer one is to come; see `View.is_behind`."""
-        return super().is_behind or self._latest.is_late
+        return super().state(), self._by, versions
 
     @property
     def _own(self) -> list[RunRecord] | None:
@@ -215,28 +208,23 @@ class Compare(BarPlot):
     ) -> Rows:
         a, b = np.array(before, dtype=np.float64), np.array(after, dtype=np.float64)
         words = [fmt.signed(step) for step in (b - a).tolist()]
-        unknown = np.full(len(names), np.nan)
+        changes = [one.status for one in found] or [""] * len(names)
         counts = {
-            f"{what}_{side}": np.array(
-                [float(getattr(getattr(one, side), field)) for one in found], dtype=np.float64
-            )
-            if found
-            else unknown
+            f"{what}_{side}": [float(getattr(getattr(one, side), field)) for one in found]
             for what, field in (("tasks", "n_tasks"), ("nbytes", "nbytes"))
             for side in ("before", "after")
         }
+        unknown = [np.nan] * len(names)
         return {
             "name": names,
             "before": a,
             "after": b,
             "step": b - a,
             "remark": [
-                one.status if one.status in ("same", "added", "removed") else word
-                for one, word in zip(found, words, strict=True)
-            ]
-            if found
-            else words,
-            **counts,
+                change if change in ("same", "added", "removed") else word
+                for change, word in zip(changes, words, strict=True)
+            ],
+            **{name: np.array(column or unknown) for name, column in counts.items()},
         }
 
     def headline(self) -> str:

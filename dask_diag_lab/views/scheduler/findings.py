@@ -9,13 +9,12 @@ import numpy as np
 
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of, verdict
-from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.registry import get_plot, register_plot
-from dask_diag_lab.views.scheduler.budget import REST, work_of
+from dask_diag_lab.views.scheduler.budget import OfWork, WorkShown, work_of
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import arguments_of
 
@@ -29,13 +28,11 @@ class Answer(NamedTuple):
 
 
 @register_plot
-class Findings(TablePlot):
+class Findings(OfWork[Answer], TablePlot):
     """Findings of a period; without one, of the work that goes on or was done last."""
 
     name = "findings"
-    has_period = True
     reads = ("actions", "running", "activities", "workers", "events", "series", "groups")
-    needs = frozenset({"activities"})
     empty = "No task has run yet. Soon after the first ones it says here what is slow."
 
     columns = (
@@ -52,36 +49,16 @@ class Findings(TablePlot):
     key: ClassVar[str] = "cause"
     lines: ClassVar[int] = 5
 
-    def set_up(self) -> None:
-        """Make what it keeps; see `View.set_up`."""
-        super().set_up()
-        self._latest: Latest[Answer] = Latest(self.live.jobs, rest=REST)
-
-    def state(self) -> object:
-        """Return whether there are new ones; see `View.state`."""
-        return super().state(), self._latest.version
-
-    @property
-    def is_behind(self) -> bool:
-        """Whether newer ones are to come; see `View.is_behind`."""
-        return super().is_behind or self._latest.is_late
-
     @property
     def answer(self) -> Answer | None:
         """The newest one; None before the first."""
-        history, work = self.history, work_of(self.live, self.period, self.run)
-        if work is None:
-            return None
-        window, run, now = work
-        tables = (history.actions, history.running, history.activities, history.events)
-        key = (*(table.version for table in tables), window)
-        is_run = self.period != ALL or run > 0
 
-        def begin() -> Callable[[], Answer]:
-            read = case_of(history, window, now, run, is_run=is_run)
+        def begin(work: WorkShown) -> Callable[[], Answer]:
+            is_run = self.period != ALL or work.run > 0
+            read = case_of(self.history, work.window, work.now, work.run, is_run=is_run)
             return lambda: _answer(read())
 
-        return self._latest.begun((run, window.start), key, begin)
+        return self.of_work(begin)
 
     def rows(self) -> Rows:
         """Return a row for each finding."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from dask_diag_lab.views.format import clock, count, duration, percent, plural, shares
-from dask_diag_lab.views.names import shown_name
+from dask_diag_lab.views.names import losses, shown_name
 from dask_diag_lab.views.stream.frame import (
     DESERIALIZE_CODE,
     DISK_CODE,
@@ -22,7 +22,6 @@ from dask_diag_lab.views.stream.frame import (
     TRANSFER_CODE,
     Frame,
 )
-from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.view import LegendItem
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Knows how things look; `task_stream` decides what is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -18,21 +18,108 @@ from dask_diag_lab.views.figure import (
     add_glyph,
     quiet_hover,
     set_properties,
-    tooltip_html,
 )
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import StreamBlocks, StreamHover, StreamOutline
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
-from dask_diag_lab.views.stream.frame import FULL_HEIGHT, HEIGHTS, PREFIX_CODES, Frame, Pointed
-from dask_diag_lab.views.stream.patched_source import PatchedSource
+from dask_diag_lab.views.stream.frame import (
+    FULL_HEIGHT,
+    HEIGHTS,
+    PREFIX_CODES,
+    Floats,
+    Frame,
+    Pointed,
+)
 from dask_diag_lab.views.stream.timeline import Timeline
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History
     from dask_diag_lab.views.stream.frame import WorkerRows
     from dask_diag_lab.views.stream.links import Links
-    from dask_diag_lab.views.stream.window import TimeWindow
+    from dask_diag_lab.views.stream.timeline import TimeWindow
+
+IDENTITY: Final = ("left", "y", "kind")
+"""Columns by which a row that changed is known to be the same one."""
+
+_FULL_SHARE: Final = 3
+"""All is sent when more than one in so many rows is new, or draws nothing."""
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+
+Columns = dict[str, npt.NDArray[Any]]  # dtypes differ from column to column
+Hashes = npt.NDArray[np.uint64]
+
+
+class PatchedSource(Source):
+    """A `Source` whose columns are arrays of equal length, sent as differences.
+
+    A row that changed is patched where it is, a new one is appended, one that went is made to
+    draw nothing; after many of these all rows are sent afresh.
+    """
+
+    def __init__(self, *columns: str) -> None:
+        super().__init__(*columns)
+        self._content: Hashes = np.empty(0, dtype=np.uint64)
+        self._identity = self._content
+        self._types: list[np.dtype[Any]] = []
+
+    def show(self, columns: Columns) -> None:
+        """Have exactly these rows drawn, in any order."""
+        content, types = _hashes(columns.values()), [column.dtype for column in columns.values()]
+        identity = _hashes(columns[name] for name in IDENTITY)
+        place = _places(content, self._content)
+        is_gone = self._content != 0
+        is_gone[place[place >= 0]] = False
+        new, gone = np.flatnonzero(place < 0), np.flatnonzero(is_gone)
+        if not len(new) and not len(gone):
+            return
+        n_hidden = len(self._content) - len(content) + len(new)
+        if types != self._types or _FULL_SHARE * max(len(new), n_hidden) >= len(content):
+            self._content, self._identity, self._types = content, identity, types
+            self.set(columns)
+            return
+        _, of_gone, of_new = np.intersect1d(
+            self._identity[gone], identity[new], return_indices=True
+        )
+        hidden, came = np.delete(gone, of_gone), np.delete(new, of_new)
+        self._change(columns, gone[of_gone], new[of_new], hidden)
+        self._content[gone[of_gone]] = content[new[of_new]]
+        self._content[hidden] = self._identity[hidden] = 0
+        self._content = np.concatenate((self._content, content[came]))
+        self._identity = np.concatenate((self._identity, identity[came]))
+        if len(came):
+            self.stream({name: column[came] for name, column in columns.items()})
+
+    def _change(self, columns: Columns, places: Any, rows: Any, hidden: Any) -> None:  # of intp
+        """Change what differs in some places, and make others draw nothing."""
+        data: Columns = self.model.data  # type: ignore[assignment]  # arrays alone are put here
+        patches: dict[str, Any] = {"left": [(place, np.nan) for place in hidden.tolist()]}
+        for name, column in columns.items():
+            at = np.flatnonzero(data[name][places] != column[rows])
+            values = column[rows[at]]
+            if values.dtype == np.float32:  # as a double it has twice the digits
+                values = values.astype("U").astype(np.float64)
+            changed = zip(places[at].tolist(), values.tolist(), strict=True)
+            patches.setdefault(name, []).extend(changed)
+        self.model.patch({name: patch for name, patch in patches.items() if patch})
+
+
+def _places(hashes: Hashes, among: Hashes) -> npt.NDArray[np.intp]:
+    """Return the place of each hash among others, -1 where it is not there."""
+    order = np.append(np.argsort(among), -1)
+    places = order[np.searchsorted(among[order[:-1]], hashes)]
+    return np.where(np.append(among, np.uint64(0))[places] == hashes, places, -1)
+
+
+def _hashes(columns: Iterable[npt.NDArray[Any]]) -> Hashes:
+    """Return a number for each row that tells rows with different content apart; never 0."""
+    hashes: Any = np.uint64(0)
+    for column in columns:
+        bits = column.view(f"u{column.itemsize}") if column.dtype.kind == "f" else column
+        hashes = (hashes ^ bits.astype(np.uint64)) * _MIX
+        hashes ^= hashes >> np.uint64(29)
+    return np.asarray(hashes | np.uint64(1))
+
 
 MIN_ROW_PX: Final = 4
 RUNNING_ALPHA: Final = 0.45
@@ -43,11 +130,12 @@ _BLOCK_COLUMNS: Final = (
     *("left", "right", "y", "height", "code", "kind", "prefix", "nbytes", "task"),
     *("busy", "longest", "count", "source"),
 )
-_PAUSE_COLUMNS: Final = ("left", "right", "top", "bottom", "title", "text", "clock")
+_EVENT_COLUMNS: Final = ("title", "text", "clock")
+_PAUSE_COLUMNS: Final = ("left", "right", "top", "bottom", *_EVENT_COLUMNS)
 _LINES: Final = tuple(
     f"@y{{{part}}}" for part in ("title", "when", "where", "size", "share", "key")
 )
-_EVENT_LINES: Final = ("@title", "@text", "@clock")
+_EVENT_LINES: Final = tuple(f"@{name}" for name in _EVENT_COLUMNS)
 
 
 def code_colors(look: Look) -> tuple[list[str], list[str]]:
@@ -87,10 +175,9 @@ class StreamFigure(Timeline):
         self.keys = Source("task", "key")
         self.gone = Source("left", "right", "top", "bottom", "y")
         self.paused = Source(*_PAUSE_COLUMNS)
-        self.events = Source("at", "top", "bottom", "title", "text", "clock")
-        self.chosen = Source("left", "right", "y", "height")
-        self.late = Source("left", "right", "y", "height")
-        self.linked = Source("left", "right", "y", "height")
+        self.events = Source("at", "top", "bottom", *_EVENT_COLUMNS)
+        boxes = (Source("left", "right", "y", "height") for _ in range(3))
+        self.chosen, self.late, self.linked = boxes
         self.ways = Source("x0", "x1", "y0", "y1")
         self._max_keys = max_keys
         self._texts: set[int] = set()
@@ -111,20 +198,21 @@ class StreamFigure(Timeline):
         self.running_glyph.update(alpha=RUNNING_ALPHA, is_running=True)
         ends: dict[str, Any] = {"x0": "at", "x1": "at", "y0": "top", "y1": "bottom"}
         self._lines = Segment(**ends, line_width=2, line_dash=[5, 3])
-        self._outline = StreamOutline(y="y", left="left", right="right", height="height")
-        self._link_outline = StreamOutline(y="y", left="left", right="right", height="height")
+        self._outlines = [
+            StreamOutline(y="y", left="left", right="right", height="height") for _ in range(3)
+        ]
+        outline, late, linked = self._outlines
         self._ways = Segment(x0="x0", x1="x1", y0="y0", y1="y1", line_alpha=WAY_ALPHA)
-        self._late_outline = StreamOutline(y="y", left="left", right="right", height="height")
         glyphs: list[tuple[str, Source, Glyph]] = [
             ("gone", self.gone, self.band),
             ("paused", self.paused, self.pause),
             ("blocks", self.blocks, self.block_glyph),
             ("running", self.running, self.running_glyph),
-            ("late", self.late, self._late_outline),
+            ("late", self.late, late),
             ("lines", self.events, self._lines),
-            ("linked", self.linked, self._link_outline),
+            ("linked", self.linked, linked),
             ("ways", self.ways, self._ways),
-            ("outline", self.chosen, self._outline),
+            ("outline", self.chosen, outline),
         ]
         self._renderers = {}
         for name, source, glyph in glyphs:
@@ -138,10 +226,10 @@ class StreamFigure(Timeline):
             workers=self.workers.model,
         )
         blocks = [self._renderers[name] for name in ("blocks", "running", "gone")]
-        self._hover = quiet_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
+        hover = quiet_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
         marks = [self._renderers[name] for name in ("lines", "paused")]
-        self._event_hover = quiet_hover(look, *_EVENT_LINES, renderers=marks)
-        self.figure.add_tools(self._hover, self._event_hover)
+        event_hover = quiet_hover(look, *_EVENT_LINES, renderers=marks)
+        self.figure.add_tools(hover, event_hover)
 
     def restyle(self, look: Look) -> None:
         """Apply a look to every model; no data is sent again."""
@@ -152,14 +240,10 @@ class StreamFigure(Timeline):
         set_properties(self.band, fill_color=colors.gone, hatch_color=colors.gone)
         set_properties(self.pause, fill_color=colors.memory_near, hatch_color=colors.memory_near)
         set_properties(self._lines, line_color=look.foreground)
-        set_properties(self._outline, line_color=look.foreground, halo_color=look.background)
-        linked = {"line_color": colors.transfer, "halo_color": look.background}
-        set_properties(self._link_outline, **linked)
+        of_outlines = (look.foreground, colors.memory_near, colors.transfer)
+        for outline, color in zip(self._outlines, of_outlines, strict=True):
+            set_properties(outline, line_color=color, halo_color=look.background)
         set_properties(self._ways, line_color=colors.transfer)
-        late = {"line_color": colors.memory_near, "halo_color": look.background}
-        set_properties(self._late_outline, **late)
-        set_properties(self._hover, tooltips=tooltip_html(look, *_LINES))
-        set_properties(self._event_hover, tooltips=tooltip_html(look, *_EVENT_LINES))
 
     def show(self, frame: Frame) -> None:
         """Draw a frame, with rows and names and a zero of its own."""
@@ -194,15 +278,8 @@ class StreamFigure(Timeline):
                 "key": list(tasks["key"]),
             }
         )
-        left, y = (tasks["start"] - zero)[is_late], tasks["slot"][is_late]
-        self.late.set(
-            {
-                "left": left,
-                "right": np.full(len(left), now - zero),
-                "y": y.astype(np.float64),
-                "height": np.full(len(left), FULL_HEIGHT),
-            }
-        )
+        left, y = (tasks["start"] - zero)[is_late], tasks["slot"][is_late].astype(np.float64)
+        _outline(self.late, left, np.full(len(left), now - zero), y)
         if len(prefix):
             set_properties(self.running_glyph, right={"value": now - zero})
             set_properties(self.texts, now=now - zero)
@@ -238,9 +315,7 @@ class StreamFigure(Timeline):
                 "at": np.array([event[0] for event in events]) - self.zero,
                 "top": np.full(len(events), top),
                 "bottom": np.full(len(events), bottom),
-                "title": [event[1] for event in events],
-                "text": [event[2] for event in events],
-                "clock": [event[3] for event in events],
+                **{n: [one[at] for one in events] for at, n in enumerate(_EVENT_COLUMNS, 1)},
             }
         )
 
@@ -263,8 +338,7 @@ class StreamFigure(Timeline):
         row = row_of[slot.astype(np.int64)]
         left, right = (end[row >= 0] - self.zero for end in ends)
         y = row[row >= 0].astype(np.float64)
-        height = np.full(len(y), FULL_HEIGHT)
-        self.linked.set({"left": left, "right": right, "y": y, "height": height})
+        _outline(self.linked, left, right, y)
         begin, left, end, right = links.ways.T
         y0, y1 = (row_of[slot.astype(np.int64)].astype(np.float64) for slot in (begin, end))
         shown = (y0 >= 0) & (y1 >= 0)
@@ -291,3 +365,9 @@ class StreamFigure(Timeline):
             self._sent_keys.update(new)
             keys = self._history.actions.keys(np.array(new))
             self.keys.stream({"task": new, "key": keys.tolist()})
+
+
+def _outline(source: Source, left: Floats, right: Floats, y: Floats) -> None:
+    """Outline whole rows of tasks."""
+    height = np.full(len(y), FULL_HEIGHT)
+    source.set({"left": left, "right": right, "y": y, "height": height})

@@ -38,9 +38,8 @@ from dask_diag_lab.views.stream.frame import (
     shown_slots,
 )
 from dask_diag_lab.views.stream.links import NO_LINKS, SHOWN, Lineage, Links, category_job, path_job
-from dask_diag_lab.views.stream.window import MARGIN, TimeWindow
-from dask_diag_lab.views.tasks.stragglers import LEAST_S, is_straggler
-from dask_diag_lab.views.tasks.task_counts import erred_item
+from dask_diag_lab.views.stream.timeline import MARGIN, TimeWindow
+from dask_diag_lab.views.tasks.task_counts import LEAST_S, erred_item, is_straggler
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
 SETTLE_S: Final = 0.08
@@ -222,7 +221,9 @@ class TaskStream(View):
         window, frame = self.window, self._frame
         rows = self._rows()
         asked = slice(0, rows.count) if self.detail.has_all_rows else rows.near(*figure.rows)
-        self._is_awaiting = self._is_settling(figure)
+        # The reader pans within the data there is.
+        has_data = frame is not None and frame.covers(window)
+        self._is_awaiting = has_data and time.monotonic() - figure.moved_at < SETTLE_S
         if frame is not None:
             ends = frame.start, frame.end, frame.zero, frame.asked
             is_there = ends == (window.start, window.end, window.zero, asked)
@@ -230,11 +231,6 @@ class TaskStream(View):
                 return frame
         key, make = frame_job(self.history, window, rows, asked, self.detail)
         return self._frames.of(self, key, make)
-
-    def _is_settling(self, figure: StreamFigure) -> bool:
-        """Whether the reader pans within the data there is."""
-        has_data = self._frame is not None and self._frame.covers(self.window)
-        return has_data and time.monotonic() - figure.moved_at < SETTLE_S
 
     @property
     def _transfer_share(self) -> float:
@@ -289,12 +285,11 @@ class TaskStream(View):
             failed = replace(erred_item(self.look), label="failed")
             names, fills = live.history.palette.names, figure.fills
             legend = text.legend(frame, names, fills, failed, has_tails=share > 0)
+            near = data_colors(self.look).memory_near
             if text.pauses(live, frame):
-                color = data_colors(self.look).memory_near
-                legend.insert(0, LegendItem("worker paused", color, "hatch"))
+                legend.insert(0, LegendItem("worker paused", near, "hatch"))
             if self._stragglers:
-                color = data_colors(self.look).memory_near
-                legend.insert(0, LegendItem("straggler", color, "outline"))
+                legend.insert(0, LegendItem("straggler", near, "outline"))
             headline = self._headline(frame)
             note = text.picture_note(live, frame, text.transfer_note(share), headline)
             caption = Caption(

@@ -5,7 +5,7 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -24,7 +24,6 @@ from dask_diag_lab.views.figure import (
     add_glyph,
     quiet_hover,
     set_properties,
-    tooltip_html,
 )
 from dask_diag_lab.views.names import (
     in_order,
@@ -36,8 +35,7 @@ from dask_diag_lab.views.names import (
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.frame import WorkerRows
-from dask_diag_lab.views.stream.timeline import Timeline
-from dask_diag_lab.views.stream.window import TimeWindow, stepped_span
+from dask_diag_lab.views.stream.timeline import Timeline, TimeWindow, stepped_span
 from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import PERIOD, Caption, Control, LegendItem, Table, View
 
@@ -157,7 +155,8 @@ class TransferFrame:
         row_of = {address: row for row, address in enumerate(addresses)}
         log["row"] = np.array([row_of[address] for address in whose], dtype=np.int64)
         drawn = {name: column[-MAX_DRAWN:] for name, column in log.items()}
-        lines = [_lines(dict(zip(drawn, one, strict=True)), names) for one in _rows(drawn)]
+        rows = zip(*(column.tolist() for column in drawn.values()), strict=True)
+        lines = [_lines(dict(zip(drawn, one, strict=True)), names) for one in rows]
         table = {name: column[::-1][:MAX_ROWS] for name, column in log.items()}
         for name in ("worker", "peer"):
             table[name] = np.array([names[at] for at in table[name]], dtype=object)
@@ -176,11 +175,7 @@ def _inside(log: Columns, period: Window) -> Columns:
     return {name: column[is_in | (period == ALL)] for name, column in log.items()}
 
 
-def _rows(columns: Columns) -> Iterable[tuple[Any, ...]]:  # values differ in type
-    return zip(*(column.tolist() for column in columns.values()), strict=True)
-
-
-def _lines(of: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:  # see `_rows`
+def _lines(of: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:  # of any types
     """Return the lines that hovering tells of a transfer."""
     verb = "received from" if of["is_incoming"] else "sent to"
     took, rate = fmt.duration(of["seconds"]), fmt.si(of["rate"], "B/s")
@@ -224,8 +219,7 @@ class Transfers(View):
         bar.update(fill_color="color", line_color="color", fill_alpha="alpha", line_alpha="alpha")
         figure = self.timeline.figure
         renderer = add_glyph(figure, self.rects.model, bar)
-        self._hover = quiet_hover(self.look, *_LINES, renderers=[renderer])
-        figure.add_tools(self._hover)
+        figure.add_tools(quiet_hover(self.look, *_LINES, renderers=[renderer]))
         self.rows = SortableTable(self.look, LOG_COLUMNS)
         self._model = Stack(
             children=[figure, self.rows.model], sizing_mode="stretch_both", spacing=0, margin=0
@@ -236,7 +230,6 @@ class Transfers(View):
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
         set_properties(self._model, styles={"background-color": self.look.background})
-        set_properties(self._hover, tooltips=tooltip_html(self.look, *_LINES))
         self.timeline.restyle(self.look)
         self.rows.restyle(self.look)
         self.update()

@@ -14,21 +14,21 @@ from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
-from dask_diag_lab.store.sums import ALL, Window
+from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import FigureView, add_glyph, quiet_hover, set_properties, smaller
-from dask_diag_lab.views.names import NO_DATA
-from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks.event_texts import (
+from dask_diag_lab.views.names import (
     ENDS,
+    NO_DATA,
     ROW_OF,
     ROWS,
     describe,
     number_of,
     row_colors,
 )
-from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
+from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis
 from dask_diag_lab.views.view import Table
 
 Ints = npt.NDArray[np.int64]
@@ -61,20 +61,20 @@ _OFFSET_PX: Final = 11
 
 
 @register_plot
-class Events(FigureView):
+class Events(TimePlot, FigureView):
     """A row of marks for each kind of event; many at one place are one mark with a number."""
 
     name = "events"
-    has_period = True
+    live_s = LIVE_S
 
     reads = ("events", "seen_workers")
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self._time, self._rows = MovingRange(), FactorRange(range_padding=0.1)
+        super().set_up()
+        self._rows = FactorRange(range_padding=0.1)
         self._events = event_array(())
         self._version, self._dropped = -1, 0
-        self._span_s: float | None = LIVE_S
 
     # --- the picture
 
@@ -110,23 +110,6 @@ class Events(FigureView):
         shown = np.unique(self._events["row"]).tolist()
         set_properties(self._rows, factors=[list(ROWS)[row] for row in reversed(shown)])
 
-    def show(self, arguments: Mapping[str, str]) -> None:
-        """Show another stretch of time; see `View.show`."""
-        super().show(arguments)
-        self._time.release()
-
-    @property
-    def chosen_period(self) -> Window | None:
-        """What is in view, where the reader has put it; see `View.chosen_period`."""
-        return self._time.chosen(self._zero) if len(self._events) else None
-
-    def command(self, verb: str) -> None:
-        """``live`` shows the last minutes as they come, ``fit`` all; see `View.command`."""
-        if verb in {"live", "fit"}:
-            self._span_s = LIVE_S if verb == "live" else None
-            self._time.release()
-            self.update()
-
     def _tapped(self, event: BokehEvent) -> None:
         """Open the table of errors when a row of them is clicked."""
         if isinstance(event, Tap) and event.y is not None:
@@ -148,10 +131,6 @@ class Events(FigureView):
             self._time.follow(begin, end)
         super().update()
 
-    def state(self) -> object:
-        """Return where the picture is; see `View.state`."""
-        return self._time.place
-
     def _read(self) -> None:
         """Take over the events that are new or can have grown: all would take over 10 ms."""
         log = self.history.events
@@ -161,15 +140,12 @@ class Events(FigureView):
             first = int(young.min(initial=len(kept)))
             self._version, self._dropped = log.version, log.dropped
             self._events = np.append(kept[:first], event_array(islice(log.rows, first, None)))
-
-    @property
-    def _zero(self) -> float:
-        return float(self._events["time"].min())
+            self._zero = min(self._events["time"].tolist(), default=0.0)
 
     def rows(self) -> Rows:
         """Return a row for each mark."""
         events, look = self._events, self.look
-        zero = self._zero if len(events) else 0.0
+        zero = self._zero
         begin, end = self._time.start + zero, self._time.end + zero
         marks = marks_between(events, begin, end)
         first = np.array([members[0] for members in marks], dtype=np.int64)

@@ -1,25 +1,172 @@
-"""How many threads computed tasks of each prefix, over the whole time since the begin."""
+"""How many threads computed tasks of each prefix, over the whole time that the log has."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from bokeh.models import AdaptiveTicker, ColumnDataSource, Quad, Range1d, Step, VAreaStep
 from bokeh.plotting import figure
 
-from dask_diag_lab.store.sums import Window
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import MOMENT, Rows
+from dask_diag_lab.views.data import MOMENT, JobView, Rows
 from dask_diag_lab.views.figure import FigureView, Source, add_glyph, quiet_hover, set_properties
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks.prefix_threads import MAX_LAYERS, PrefixThreads
-from dask_diag_lab.views.time_axis import MovingRange, add_moves, make_time_axis
+from dask_diag_lab.views.tasks.task_counts import Floats, Ints
+from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis
 from dask_diag_lab.views.view import LegendItem, Table
+
+if TYPE_CHECKING:
+    from dask_diag_lab.store import LiveSession
+
+MAX_BINS: Final = 240
+"""Of more than so many, bins are twice as wide."""
+FINEST_S: Final = 2.0**-2
+"""Least width of a bin; powers of two keep edges where they were when bins become wider.
+
+Finer ones would show that workers correct their clocks by tens of milliseconds: one thread as two.
+"""
+MAX_LAYERS: Final = 12
+"""Prefixes with a layer of their own; the others share one."""
+CLOCKS_S: Final = 1.0
+"""Heartbeats put starts off by less. What runs and began longer before another task ended in its
+slot has left its thread."""
+NOW_S: Final = 1.0
+"""What ended longer ago is not now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What is stacked: one row of ``threads`` a layer, from the bottom.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Prefixes in order of appearance; '' is the layer of the others.
+    threads : ndarray of float64, shape (layers, bins)
+        Mean number of threads that computed in each bin.
+    n_others : int
+        Prefixes in the layer of the others.
+    edges : ndarray of float64
+        Seconds since the epoch, one more than bins; the last is now.
+    width_s : float
+        Of a bin.
+    lately : float
+        Threads that tasks held in the last `NOW_S` before the last one ended.
+    """
+
+    names: Sequence[str]
+    threads: Floats
+    n_others: int
+    edges: Floats
+    width_s: float
+    lately: float
+
+
+NO_LAYERS: Final = Layers([], np.empty((0, 0)), 0, np.empty(0), FINEST_S, 0.0)
+
+
+def layers_job(live: LiveSession, period: Window) -> Callable[[], Layers]:
+    """Return what counts the threads of each prefix in a period, in any thread.
+
+    What runs counts as far as it has come.
+    """
+    history, now = live.history, live.time
+    read = history.actions.of_window(period, ("kind", "prefix", "start", "stop", "slot"))
+    running, slots, strings = history.running.rows(now), history.slots, history.strings
+    begun, ended = running["start"], slots.last_stop[slots.ids[running["slot"]]]
+    begun = np.where(ended - begun < CLOCKS_S, np.minimum(np.maximum(begun, ended), now), begun)
+    order_of = history.palette.indices(np.arange(len(strings)))
+
+    def make() -> Layers:
+        rows = read()
+        is_task = rows["kind"] == Kind.COMPUTE
+        prefix, start, stop, slot = (rows[n][is_task] for n in ("prefix", "start", "stop", "slot"))
+        start, lately = _in_turn(slot, start, stop), _lately(start, stop)
+        prefix = np.append(prefix, running["prefix"])
+        start = np.maximum(np.append(start, begun), period.start)
+        stop = np.minimum(np.append(stop, np.full(len(begun), now)), period.stop)
+        is_in = (stop > start) | (period == ALL)
+        goes_on = is_in[len(is_in) - len(begun) :].any()
+        prefix, start, stop = prefix[is_in], start[is_in], np.maximum(start, stop)[is_in]
+        if not len(start):
+            return NO_LAYERS
+        width_s, begin, end = FINEST_S, float(start.min()), float(stop.max())
+        while end // width_s - begin // width_s >= MAX_BINS:
+            width_s *= 2
+        first, n = begin // width_s, int(end // width_s - begin // width_s) + 1
+        prefixes, row = np.unique(prefix, return_inverse=True)
+        seconds: Floats = width_s * _shared_out(
+            row, start / width_s - first, stop / width_s - first, n
+        )
+        edges = (first + np.arange(n + 1, dtype=np.float64)) * width_s
+        if goes_on:
+            # The last bin is not over: its mean is that of the part that has passed.
+            edges[-1] = min(max(now, end, edges[-2] + width_s / 100), edges[-1])
+        order = np.argsort(-seconds.sum(axis=1), kind="stable")
+        shown, others = order[:MAX_LAYERS], order[MAX_LAYERS:]
+        shown = shown[np.argsort(order_of[prefixes[shown]], kind="stable")]
+        names, stacked = strings.take(prefixes[shown].tolist()), seconds[shown]
+        if len(others):
+            names = [*names, ""]
+            stacked = np.vstack([stacked, seconds[others].sum(axis=0)])
+        return Layers(names, stacked / np.diff(edges), len(others), edges, width_s, lately)
+
+    return make
+
+
+def _in_turn(slot: Ints, start: Floats, stop: Floats) -> Floats:
+    """Return starts of tasks before which no other had the thread.
+
+    A worker takes times to the scheduler's clock by its latest heartbeat, task by task: one that
+    took long moves a task into the one before it. What left its thread is in a slot of its own.
+    """
+    order = np.lexsort((stop, slot))
+    ended, is_same = stop[order], np.diff(slot[order], prepend=-2) == 0
+    before = np.full(len(start), -np.inf)
+    before[order] = np.where(is_same, np.roll(ended, 1), -np.inf)
+    in_turn: Floats = np.minimum(np.maximum(start, before), stop)
+    return in_turn
+
+
+def _lately(start: Floats, stop: Floats) -> float:
+    """Return the mean of the threads that tasks held in the last `NOW_S` of their time."""
+    end = stop.max(initial=-np.inf)
+    begin = max(end - NOW_S, start.min(initial=np.inf))
+    held_s = (stop - np.maximum(start, begin))[stop > begin].sum()
+    return float(held_s / (end - begin)) if end > begin else 0.0
+
+
+def _shared_out(row: Ints, start: Floats, stop: Floats, n: int) -> Floats:
+    """Return how much of each of ``n`` cells of its row each interval covers, summed.
+
+    Each interval is the difference of two ramps, and a ramp that begins in a cell fills the rest
+    of that one and all that follow: two sums by cell and one running sum do.
+
+    Parameters
+    ----------
+    row : ndarray of int64
+    start, stop : ndarray of float64
+        In cells.
+    n : int
+    """
+    size = (int(row.max()) + 1) * n
+    part, whole = np.zeros(size), np.zeros(size)
+    for place, sign in ((start, 1.0), (stop, -1.0)):
+        cell = np.clip(np.floor(place).astype(np.int64), 0, n - 1)
+        part += sign * np.bincount(row * n + cell, weights=cell + 1 - place, minlength=size)
+        whole += sign * np.bincount(row * n + cell, minlength=size)
+    covered = part.reshape(-1, n)
+    covered[:, 1:] += np.cumsum(whole.reshape(-1, n), axis=1)[:, :-1]
+    return np.maximum(covered, 0.0)
+
 
 _ALPHA: Final = 0.75
 _IN_HOVER: Final = 5
@@ -28,23 +175,22 @@ _HOVER: Final = ("@total", "@when", "<span style='white-space:pre-line'>@parts</
 
 
 @register_plot
-class TaskGroupProgress(FigureView):
+class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
     """A stacked area for each prefix, under the line of all threads there were."""
 
     name = "group-progress"
-    has_period = True
 
     reads = ("actions", "running", "nthreads", "palette")
     empty = "No task has run yet. Threads are counted as soon as one does."
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
+        super().set_up()
         levels = (f"level{at}" for at in range(MAX_LAYERS + 2))
         self.areas = Source("x", *levels, is_patched=True)
         self.line = Source("x", "threads", is_patched=True)
-        self.threads = PrefixThreads(self.live, self.period)
-        self._layers = self.threads.layers()
-        self._time, self._y = MovingRange(), Range1d(start=0, end=1)
+        self._layers = NO_LAYERS
+        self._y = Range1d(start=0, end=1)
 
     # --- the picture
 
@@ -78,7 +224,7 @@ class TaskGroupProgress(FigureView):
             set_properties(part, visible=has_rows)
         if not has_rows:
             return
-        zero = float(layers.edges[0])
+        self._zero = zero = float(layers.edges[0])
         edges = layers.edges - zero
         stacked = np.zeros((MAX_LAYERS + 2, len(edges)))
         sums = np.cumsum(layers.threads, axis=0)
@@ -95,47 +241,31 @@ class TaskGroupProgress(FigureView):
         label = f"0 s is {fmt.clock(zero)}, the first task"
         set_properties(picture.xaxis[0], axis_label=label)
 
-    def show(self, arguments: Mapping[str, str]) -> None:
-        """Show another stretch of time; see `View.show`."""
-        super().show(arguments)
-        self.threads = PrefixThreads(self.live, self.period)
-        self._time.release()
-
-    @property
-    def chosen_period(self) -> Window | None:
-        """What is in view, where the reader has put it; see `View.chosen_period`."""
-        edges = self._layers.edges
-        return self._time.chosen(float(edges[0])) if len(edges) else None
-
-    def command(self, verb: str) -> None:
-        """``fit`` and ``live`` show the whole time again; see `View.command`."""
-        if verb in {"fit", "live"}:
-            self._time.release()
-            self._drawn = None
-            self.update()
-
     # --- keeping it up to date
 
-    def update(self) -> None:
-        """Read on, and draw what differs; see `View.update`."""
-        self.threads.read()
-        super().update()
-
     def state(self) -> object:
-        """Return how far history has been read and what runs has come; see `View.state`."""
-        threads, n_running = self.threads, self.history.running.count
-        # What runs grows while nothing else happens, a quarter of a bin at a time.
-        step = int(self.live.time / threads.width_s * 4) if n_running else 0
-        return threads.cursor, step, n_running, threads.is_recent
+        """Return how far what runs has come; see `View.state`."""
+        return super().state(), self._step, self._is_recent
 
     @property
-    def is_behind(self) -> bool:
-        """Whether history is left to read: a million tasks at once would hold up all others."""
-        return bool(self.threads.unread)
+    def _step(self) -> int:
+        """What runs grows while nothing else happens, a quarter of a bin at a time."""
+        return int(self.live.time / self._layers.width_s * 4) if self.history.running.count else 0
+
+    @property
+    def _is_recent(self) -> bool:
+        """Whether a task has ended just now."""
+        return self.live.time - self.history.actions.last_stop < NOW_S
+
+    def _newest(self) -> Layers:
+        """Return the newest layers; of the last change they may be yet to come."""
+        version = self.history.actions.version, self.history.running.version, self._step
+        make = partial(layers_job, self.live, self.period)
+        return self._latest.begun(self.period, version, make) or NO_LAYERS
 
     def rows(self) -> Rows:
         """Return what the hover shows of each bin: threads, when, the largest layers."""
-        layers = self._layers = self.threads.layers()
+        layers = self._layers = self._newest()
         edges = layers.edges - layers.edges[:1]
         total = layers.threads.sum(axis=0)
         names = [shown_name(name, 60) if name else "others" for name in layers.names]
@@ -171,7 +301,9 @@ class TaskGroupProgress(FigureView):
 
     def headline(self) -> str:
         """Return how many threads compute now, and how many there are."""
-        values, now = self.history.nthreads.values, self.threads.threads_now()
+        # Heartbeats name what runs, but come too seldom for short tasks: the last moment tells.
+        values, now = self.history.nthreads.values, self.history.running.count
+        now = max(now, round(self._layers.lately)) if self._is_recent else now
         total = int(values[-1]) if len(values) else 0
         # Tasks that left their thread run beside those that have one.
         busy = min(now, total) if total else now
@@ -182,23 +314,18 @@ class TaskGroupProgress(FigureView):
         """Return what a step is, and what is not drawn or not by itself."""
         actions = self.history.actions
         notes = [self.period_text] if self.period_text else []
-        notes += [f"each step is the mean of {fmt.duration(self.threads.width_s)}"]
+        notes += [f"each step is the mean of {fmt.duration(self._layers.width_s)}"]
         if self._layers.n_others:
             notes.append(f"{fmt.count(self._layers.n_others)} smaller prefixes in one grey area")
-        if self.threads.unread:
-            read = fmt.percent(self.threads.cursor / actions.total)
-            notes.append(f"reading the history: {read} so far")
+        if actions.evicted:
+            notes.append(f"the oldest {fmt.plural(actions.evicted, 'action')} given up")
         if actions.dropped:
             notes.append(f"{fmt.plural(actions.dropped, 'action')} lost on the way")
         return "; ".join(notes)
 
     def table(self) -> Table:
-        """Return one row for each stretch of time and prefix that had threads at work.
-
-        Of a long history what has been read so far; see `is_behind`.
-        """
-        self.threads.read()
-        layers = self.threads.layers()
+        """Return one row for each stretch of time and prefix that had threads at work."""
+        layers = self._newest()
         bins, rows = np.nonzero(layers.threads.T > 0)
         names = [name or f"{layers.n_others} others" for name in layers.names]
         columns = {

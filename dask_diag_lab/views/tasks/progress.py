@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store.sums import ALL, NO_DURATIONS, Durations, Sums
@@ -18,15 +19,13 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView, length
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.models import ProgressBars
-from dask_diag_lab.views.names import distinct, shown_name, without_start
+from dask_diag_lab.views.names import distinct, losses, shown_name
 from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks
-from dask_diag_lab.views.tasks.event_texts import losses
 from dask_diag_lab.views.tasks.graph_layout import depths
-from dask_diag_lab.views.tasks.stragglers import is_straggler
-from dask_diag_lab.views.tasks.task_counts import Floats, Ints
+from dask_diag_lab.views.tasks.task_counts import Floats, Ints, is_straggler
 from dask_diag_lab.views.view import Caption, Control
 
 if TYPE_CHECKING:
@@ -119,8 +118,8 @@ class Progress(SumsView, DataPlot):
 
     def rows(self) -> Rows:
         """Return a row for each prefix, group or span that has tasks, in the order shown."""
-        rows = self._all()
-        states = np.asarray(rows["states"])
+        bars = self._all()
+        states = bars.states
         totals = states.sum(axis=1)
         if self.order == "size":
             order = np.lexsort((-totals, tasks.remaining(states) == 0))
@@ -131,15 +130,15 @@ class Progress(SumsView, DataPlot):
         order = order[totals[order] > 0]
         states, picked = states[order], order.tolist()
         return {
-            self.kind: [rows["name"][at] for at in picked],
-            "of": [rows["prefix"][at] for at in picked],
+            self.kind: [bars.names[at] for at in picked],
+            "of": [bars.prefixes[at] for at in picked],
             "total": totals[order],
             "done": tasks.done(states),
             **{state: states[:, at] for at, state in enumerate(STATES)},
-            **{name: np.asarray(rows[name])[order] for name in ("nbytes", "duration", "median")},
+            **{name: getattr(bars, name)[order] for name in ("nbytes", "duration", "median")},
         }
 
-    def _all(self) -> Rows:
+    def _all(self) -> Bars:
         if self.period != ALL:
             return _ended(self.history, self.sums)
         if self.kind == "prefix":
@@ -213,9 +212,7 @@ class Progress(SumsView, DataPlot):
 
     def headline(self) -> str:
         """Return how much is done, how long the rest takes, and the tasks in each state."""
-        states = self.history.prefixes.states
-        if self.period != ALL:
-            states = np.asarray(self._all()["states"])
+        states = self.history.prefixes.states if self.period == ALL else self._all().states
         total, done = int(states.sum()), int(tasks.done(states).sum())
         if self.period != ALL:
             failed = f" · {fmt.count(total - done)} failed" if total > done else ""
@@ -320,7 +317,18 @@ def _recorded(history: History, durations: Mapping[int, Durations]) -> list[Dura
     return [durations.get(prefix or 0, NO_DURATIONS) for prefix in found]
 
 
-def _ended(history: History, sums: Sums | None) -> Rows:
+class Bars(NamedTuple):
+    """What there is a bar of: its name and prefix, tasks by state, bytes, seconds of a task."""
+
+    names: Sequence[str]
+    prefixes: Sequence[str]
+    states: Ints
+    nbytes: npt.NDArray[Any]
+    duration: Floats
+    median: Floats
+
+
+def _ended(history: History, sums: Sums | None) -> Bars:
     """Return the tasks that ended in the period of sums: done, or failed for good."""
     counts, durations = dict[tuple[int, ...], float](), dict[int, Durations]()
     if sums is not None:
@@ -334,57 +342,39 @@ def _ended(history: History, sums: Sums | None) -> Rows:
         states[:, STATES.index(state)] = np.round(found)
     names = [history.strings[prefix] for prefix in prefixes]
     recorded = [durations.get(prefix, NO_DURATIONS) for prefix in prefixes]
-    return {
-        "name": names,
-        "prefix": names,
-        "states": states,
-        "nbytes": np.zeros(len(names)),
-        "duration": np.array([each.mean_s for each in recorded]),
-        "median": np.array([each.median_s for each in recorded]),
-    }
+    return Bars(names, names, states, np.zeros(len(names)), *_took(recorded))
 
 
-def _prefixes(history: History, durations: Mapping[int, Durations]) -> Rows:
-    names = history.prefixes.names
-    recorded = _recorded(history, durations)
-    return {
-        "name": names,
-        "prefix": names,
-        "states": history.prefixes.states,
-        "nbytes": history.prefixes.nbytes,
-        "duration": np.array([each.mean_s for each in recorded]),
-        "median": np.array([each.median_s for each in recorded]),
-    }
+def _prefixes(history: History, durations: Mapping[int, Durations]) -> Bars:
+    table = history.prefixes
+    took = _took(_recorded(history, durations))
+    return Bars(table.names, table.names, table.states, table.nbytes, *took)
 
 
-def _groups(history: History) -> Rows:
+def _took(recorded: Sequence[Durations]) -> tuple[Floats, Floats]:
+    mean, median = ([getattr(one, name) for one in recorded] for name in ("mean_s", "median_s"))
+    return np.array(mean), np.array(median)
+
+
+def _groups(history: History) -> Bars:
     """Return the groups that are there, then those that are gone and were done or failed."""
     there, gone = history.groups, history.ended_groups
-    names = there.names + gone.names
-    states = np.concatenate([there.states, gone.states])
-    return {
-        "name": names,
-        "prefix": there.prefix + gone.prefix,
-        "states": states,
-        "nbytes": np.concatenate([there.nbytes, gone.nbytes]),
-        "duration": _mean(np.concatenate([there.duration, gone.duration]), states),
-        "median": np.full(len(names), np.nan),
-    }
+    names, prefixes = there.names + gone.names, there.prefix + gone.prefix
+    states, nbytes, seconds = (
+        np.concatenate([getattr(there, name), getattr(gone, name)])
+        for name in ("states", "nbytes", "duration")
+    )
+    unknown = np.full(len(names), np.nan)
+    return Bars(names, prefixes, states, nbytes, _mean(seconds, states), unknown)
 
 
-def _spans(history: History) -> Rows:
+def _spans(history: History) -> Bars:
     spans = history.extras["spans"]
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
-    names, starts = spans["name"].tolist(), spans["start"].tolist()
-    left, erred = tasks.remaining(states).tolist(), tasks.counts(states, "erred").tolist()
-    return {
-        "name": distinct(names, starts, list(map(without_start, left, erred))),
-        "prefix": [""] * len(names),
-        "states": states,
-        "nbytes": spans["nbytes"].astype(np.int64),
-        "duration": _mean(spans["seconds"].astype(np.float64), states),
-        "median": np.full(len(names), np.nan),
-    }
+    names = distinct(spans["name"].tolist(), spans["start"].tolist())
+    mean = _mean(spans["seconds"].astype(np.float64), states)
+    unknown = np.full(len(names), np.nan)
+    return Bars(names, [""] * len(names), states, spans["nbytes"].astype(np.int64), mean, unknown)
 
 
 def _depths_of_groups(history: History) -> list[int]:

@@ -1,17 +1,20 @@
 """What numbers of tasks by state amount to: done, left, the parts of a bar, and lines of text.
 
+Also which running tasks take far longer than their like did.
+
 Pure; an array ``states`` has one row for each prefix or group, one column for each of `STATES`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import STATES
+from dask_diag_lab.store.sums import NO_DURATIONS, Durations
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import data_colors, prefix_color
@@ -104,3 +107,32 @@ def group_edges(names: Sequence[str], dependencies: Sequence[Sequence[str]]) -> 
     rows = enumerate(dependencies)
     pairs = [(at[name], row) for row, needed in rows for name in needed if name in at]
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+RATIO: Final = 3.0
+LEAST_S: Final = 2.0
+LEAST_TASKS: Final = 3
+"""Of fewer tasks a median says nothing."""
+
+
+def is_straggler(
+    prefix: npt.NDArray[np.int64],
+    elapsed_s: npt.NDArray[np.float64],
+    durations: Mapping[int, Durations],
+) -> npt.NDArray[np.bool_]:
+    """Return which running tasks take more than `RATIO` medians of their prefix, and `LEAST_S`.
+
+    Parameters
+    ----------
+    prefix : ndarray of int64
+        String id of each one's prefix.
+    elapsed_s : ndarray of float64
+        Seconds since its start.
+    durations : mapping of int to Durations
+        Of the tasks that ended well, by string id of the prefix.
+    """
+    found = np.zeros(len(prefix), dtype=np.bool_)
+    for row in np.flatnonzero(elapsed_s > LEAST_S).tolist():
+        like = durations.get(int(prefix[row]), NO_DURATIONS)
+        found[row] = like.n_tasks >= LEAST_TASKS and elapsed_s[row] > RATIO * like.median_s
+    return found

@@ -13,7 +13,8 @@ from bokeh.plotting import figure
 from bokeh.transform import transform
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.schema import GRAPH, STATES
+from dask_diag_lab.schema import STATES
+from dask_diag_lab.schema.tables import GRAPH
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover
 from dask_diag_lab.views.look import Look

@@ -7,7 +7,7 @@ memory, so orange means that the worker may be spilling, not that it is.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +16,13 @@ from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.names import no_workers
 from dask_diag_lab.views.palette import (
     MANAGED_ALPHA,
     UNMANAGED_OLD_ALPHA,
     UNMANAGED_RECENT_ALPHA,
 )
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.workers.common import WORKER, WorkerBars, shared_note
+from dask_diag_lab.views.workers.common import WORKER, WorkerBars, WorkerPlot, shared_note
 
 RUNNING: Final = "running"
 
@@ -34,13 +33,12 @@ REMARKS: Final = ("", "may spill to disk", "at its memory limit")
 PARTS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled")
 
 
-class MemoryBars(BarPlot):
+class MemoryBars(WorkerPlot, BarPlot):
     """Bars where a colour is a level and a shade of it is a part.
 
     The parts but for the last add up to the resident set size of the process.
     """
 
-    reads: ClassVar[Sequence[str]] = ("workers", "nthreads")
     parts = (
         Part("managed", "managed", alpha=MANAGED_ALPHA),
         Part("unmanaged_old", "unmanaged, old", alpha=UNMANAGED_OLD_ALPHA),
@@ -170,10 +168,6 @@ class ClusterMemory(MemoryBars):
         """Return the sum of the limits of all processes; 0 where one has none."""
         workers = self.history.workers
         return common_limit(workers.processes.limits(workers.memory_limit))
-
-    def why_empty(self) -> str:
-        """Return why there is no worker; see `DataPlot.why_empty`."""
-        return no_workers(self.history)
 
     def open_row(self, key: str) -> None:
         """Open the memory of each worker."""

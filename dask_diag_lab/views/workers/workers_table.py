@@ -13,7 +13,7 @@ import numpy as np
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, Rows, Unit
-from dask_diag_lab.views.names import no_workers, readable_name
+from dask_diag_lab.views.names import readable_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import TablePlot
@@ -21,6 +21,7 @@ from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.workers import common
 from dask_diag_lab.views.workers.common import (
     IN_HISTORY,
+    WorkerPlot,
     custom_metrics,
     metric,
     newest_by_host,
@@ -74,12 +75,11 @@ _BYTES: Final = frozenset(
 
 
 @register_plot
-class WorkersTable(TablePlot):
+class WorkersTable(WorkerPlot, TablePlot):
     """One row a worker."""
 
     name = "workers"
 
-    reads = ("workers", "nthreads")
     columns: Sequence[Column] = (*COLUMNS, ADDRESS)
     key: ClassVar[str] = "worker"
     frozen: ClassVar[int] = 1
@@ -127,10 +127,6 @@ class WorkersTable(TablePlot):
     def note(self) -> str:
         """Return who shares a process; see `DataPlot.note`."""
         return shared_note(self.history.workers)
-
-    def why_empty(self) -> str:
-        """Return why there is no worker; see `DataPlot.why_empty`."""
-        return no_workers(self.history)
 
     def open_row(self, key: str) -> None:
         """Open the page of the worker with this address."""

@@ -17,7 +17,7 @@ from dask_diag_lab.store import History
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from tests.kernel.store.batches import T0, BatchMaker, group_row, prefix_row, worker_row
-from tests.kernel.views.scheduler_tables import change
+from tests.kernel.views.situations import change
 
 WORKERS = [f"tcp://w{at}:1" for at in range(4)]
 Make = Callable[[BatchMaker], Mapping[str, Any]]  # what it returns is for the batch

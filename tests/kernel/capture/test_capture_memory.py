@@ -80,14 +80,6 @@ def test_what_cannot_be_sampled_is_refused(wrong: dict[str, Any]) -> None:
         MemorySampler().sample("run", **wrong)
 
 
-def test_the_error_of_a_block_goes_on_and_its_samples_are_kept(client: Client) -> None:
-    sampler = MemorySampler()
-    with pytest.raises(KeyError, match="mine"), sampler.sample("run"):
-        raise KeyError("mine")
-    assert len(sampler.samples["run"]) == 1
-    assert timers(client) == []
-
-
 def test_it_ends_when_its_client_leaves(client: Client) -> None:
     address = client.scheduler_info()["address"]
     with Client(address, set_as_default=False) as other:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-import threading
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import distributed
 import fsspec
@@ -20,7 +17,7 @@ from traitlets.config import Config
 from dask_diag_lab import get_task_stream, performance_report
 from tests.kernel.capture.saved import control, plots, tabs
 from tests.kernel.dashboards import attached_client
-from tests.kernel.serving import LIMIT_S, run, wait_until
+from tests.kernel.serving import run
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -125,34 +122,6 @@ def test_a_page_that_cannot_be_written_at_the_end_is_kept_elsewhere(
         kept.unlink()
 
 
-def test_the_cluster_is_that_of_the_end_while_late_answers_are_awaited(
-    client: Client, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path, go_on = tmp_path / "report.html", threading.Event()
-    cluster: Any = client.cluster  # has no types
-    worker, *_ = cluster.workers.values()
-    answer = worker.handlers["profile"]
-
-    async def late(**asked: Any) -> Any:  # as the worker's own
-        await asyncio.to_thread(go_on.wait, LIMIT_S)
-        return await answer(**asked)
-
-    def let_go() -> None:
-        wait_until(lambda: "Waiting for" in caplog.text, "nobody waits", LIMIT_S)
-        held.clear()
-        go_on.set()
-
-    held, waits = client.map(inc, range(21), pure=False), threading.Thread(target=let_go)
-    with caplog.at_level("INFO", "dask_diag_lab.server.saved"):
-        with performance_report(str(path)):
-            wait(held)
-            worker.handlers["profile"] = late
-            waits.start()
-        waits.join()
-        assert f"{path} is written." in caplog.text
-    assert "21 done" in path.read_text(encoding="utf-8")
-
-
 def test_the_calling_code_is_the_cell_of_a_notebook(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     source = (
@@ -178,13 +147,6 @@ def test_without_a_client_there_is_no_report_but_after_it_closed_there_is(tmp_pa
         client.submit(inc, 1).result()
         client.close()
     assert "inc" in path.read_text(encoding="utf-8")
-
-
-def test_a_report_is_written_where_the_block_raises(client: Client, tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
-    with pytest.raises(ZeroDivisionError), performance_report(str(path)):
-        client.submit(lambda: 1 / 0).result()
-    assert re.search(r"<th[^>]*>Failed</th><td>1</td>", path.read_text(encoding="utf-8"))
 
 
 def test_a_report_goes_where_fsspec_writes(client: Client) -> None:

@@ -10,8 +10,7 @@ from distributed import Client, wait
 
 import dask_diag_lab
 from tests.kernel.dashboards import attached_client
-from tests.kernel.serving import run
-from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
+from tests.kernel.session.small_clusters import PARTLY_CLOSED
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
 
@@ -130,19 +129,3 @@ def test_names_are_escaped_in_html(client: Client) -> None:
         client.submit(nap, 0.01).result()
     assert "&lt;b&gt;" in its._repr_html_()
     assert "<b>" not in its._repr_html_()
-
-
-async def _asynchronous(address: str) -> dask_diag_lab.Run:
-    async with Client(address, asynchronous=True) as client:
-        with pytest.raises(TypeError, match="async with"), dask_diag_lab.run(client=client):
-            pass
-        async with dask_diag_lab.run(client=client) as its:
-            await client.submit(nap, 0.1, pure=False)
-        return its
-
-
-def test_a_run_of_an_asynchronous_client_is_named_by_its_time() -> None:
-    with small_cluster(n_workers=1) as cluster:
-        its = run(_asynchronous(cluster.scheduler_address))
-    assert its.name.startswith("Run of ")
-    assert its.n_tasks == 1

@@ -14,7 +14,6 @@ from typing import Any
 import dask
 import dask.array as da
 import distributed
-import numpy as np
 import pytest
 from bokeh.resources import CDN
 from distributed import Client, wait
@@ -148,12 +147,6 @@ def work_in(figure: Any) -> list[Any]:  # a Plot; its renderers have no common t
     return [data for data in sources.values() if "task" in data]
 
 
-def drawn(figure: Any) -> int:
-    """Return the rectangles of work; what took 5 ms on a busy machine may be called disk work."""
-    kinds = [np.asarray(data["kind"]) for data in work_in(figure)]
-    return sum(int(np.count_nonzero(kind == Kind.COMPUTE)) for kind in kinds)
-
-
 def tasks_drawn(figure: Any) -> int:
     """Return the tasks in these rectangles: one stands for several short ones side by side."""
     pairs = [pair for d in work_in(figure) for pair in zip(d["kind"], d["count"], strict=True)]
@@ -213,19 +206,6 @@ def test_a_scheduler_lost_in_the_block_raises_and_what_came_is_kept() -> None:
         with pytest.raises(RuntimeError, match="end of the task stream is missing"):
             story()
         assert len(stream.data) == 3
-
-
-def test_the_error_of_a_block_is_not_hidden(client: Client) -> None:
-    stream = get_task_stream()
-
-    def story() -> None:
-        with stream:
-            wait(client.map(inc, range(3), pure=False))
-            raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        story()
-    assert len(stream.data) == 3
 
 
 def test_other_plots_are_refused() -> None:

@@ -8,11 +8,7 @@ from dask_diag_lab.collector import ASK, LEAVE, PULL, TASK
 from dask_diag_lab.collector.plugin import MAX_SUBSCRIBERS
 from dask_diag_lab.transport.link import Link, RefusedError
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding
-
-
-def inc(x: int) -> int:
-    return x + 1
+from tests.kernel.transport.live_cluster import cluster, feeding, inc
 
 
 def nested(depth: int) -> Any:

@@ -16,10 +16,6 @@ LOST_CONNECTION = "handle-worker-cleanup-1"
 """As `distributed`'s id of what ended a worker begins where it did not leave by itself."""
 
 
-def inc(x: int) -> int:
-    return x + 1
-
-
 def wait_for(path: str, x: object = None) -> object:
     while not os.path.exists(path):  # noqa: PTH110 - runs on a worker
         time.sleep(0.01)

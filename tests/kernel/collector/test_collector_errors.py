@@ -67,16 +67,6 @@ def test_what_the_scheduler_lists_is_known_but_not_what_erred_because_of_another
     assert killed == ("inc-3", "inc", 3.0, ("tcp://a:1",), KILLED_ERROR, "")
 
 
-def test_an_attempt_that_failed_is_counted_with_the_failures_and_apart() -> None:
-    errors = kept()
-    fail(errors, 1, "ValueError()")
-    fail(errors, 2, "ValueError()", is_attempt=True)
-    assert [(row[0], row[6], *row[8:10]) for row in errors.rows()] == [
-        ("inc-1", False, 2, 1),
-        ("inc-2", True, 2, 1),
-    ]
-
-
 def test_errors_of_one_type_and_place_are_of_one_kind() -> None:
     here = error_kind("ValueError('row 1')", raised("f"))
     assert here == error_kind("ValueError('row 2')", raised("f"))

@@ -5,30 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from distributed import Status
-
 from dask_diag_lab.collector.events import EventRecorder
-from dask_diag_lab.schema import EVENTS
 from dask_diag_lab.schema.columns import decoded
-from dask_diag_lab.store.events import KINDS
+from dask_diag_lab.schema.tables import EVENTS
 from tests.kernel.serving import until
 from tests.kernel.transport.live_cluster import cluster, feeding
-
-
-async def test_pausing_and_going_on_are_events_and_closing_a_paused_worker_is_no_resuming() -> None:
-    # Otherwise the worker sees soon that it has memory enough, and goes on by itself.
-    config = {"distributed.worker.memory.monitor-interval": "1h"}
-    async with cluster(2, config=config) as (s, (a, b), _), feeding(s.address) as (_, seen):
-        await until(lambda: seen.batches)
-        for worker in (a, b):
-            worker.status = Status.paused
-        await until(lambda: len(seen.happened("worker-paused")) == 2)
-        a.status = Status.running
-        await until(lambda: seen.happened("worker-resumed"))
-        await b.close()
-        await until(lambda: seen.happened("worker-removed"))
-        assert seen.happened("worker-resumed") == [{"worker": a.address}]
-        assert {kind for _, kind, _ in seen.events} <= set(KINDS)
 
 
 def events_of(log: EventRecorder) -> list[tuple[float, str, dict[str, Any]]]:
@@ -42,10 +23,10 @@ def events_of(log: EventRecorder) -> list[tuple[float, str, dict[str, Any]]]:
 def test_what_comes_in_bursts_between_two_pulls_is_one_event() -> None:
     log = EventRecorder(limit=3)
     for at in (1.0, 2.0):
-        log.add_failure(at, "inc", "tcp://a:1")
-        log.add_move(at)
+        log.count(at, "task-erred", prefix="inc", worker="tcp://a:1")
+        log.count(at, "steal-burst")
     log.add(3.0, "restart")
-    log.add_move(4.0)
+    log.count(4.0, "steal-burst")
     assert events_of(log) == [
         (1.0, "steal-burst", {"count": 2, "until": 2.0}),
         (3.0, "restart", {}),

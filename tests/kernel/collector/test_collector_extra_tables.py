@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,70 +10,7 @@ from distributed import Variable
 
 from dask_diag_lab.collector.extras import moves_of
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding
-
-
-def inc(x: int) -> int:
-    return x + 1
-
-
-def slow_inc(x: int, delay_s: float = 0.02) -> int:
-    time.sleep(delay_s)
-    return x + 1
-
-
-def wait_for(x: Any, path: Path) -> Any:  # a number or an array
-    while not path.exists():
-        time.sleep(0.01)
-    return x
-
-
-def fail(x: int) -> int:
-    raise ValueError(f"bad input {x} " + "é" * 5000)
-
-
-def total(*parts: Any) -> int:
-    return sum(len(part) for part in parts)
-
-
-async def test_errors_tell_key_workers_exception_and_traceback_cut() -> None:
-    async with cluster() as (s, (w,), c), feeding(s.address, wanted=["errors"]) as (_, seen):
-        bad = c.submit(fail, 7, key=("fail-1", 0))
-        worse = c.submit(inc, bad, key="victim-1")
-        with pytest.raises(ValueError, match="bad input"):
-            await worse
-        row = (await until(lambda: seen.extra("errors")))[-1]
-        assert (row["key"], row["prefix"]) == ("('fail-1', 0)", "fail")
-        assert row["workers"] == (w.address,)
-        assert row["exception"].startswith("ValueError('bad input 7 é")
-        assert len(row["exception"]) < 2100
-        assert "characters)" in row["exception"]
-        assert 'raise ValueError(f"bad input' in row["traceback"]
-        assert abs(row["time"] - time.time()) < 60
-        # One that failed only because of another is not told as an error of its own.
-        assert [r["key"] for r in seen.extra("errors")] == ["('fail-1', 0)"]
-
-
-async def test_system_has_the_scheduler_s_samples_of_before_and_goes_on() -> None:
-    async with cluster() as (s, _, _):
-        for _ in range(5):
-            s.monitor.update()
-        async with feeding(s.address, wanted=["system"]) as (feed, seen):
-            await until(lambda: len(seen.extras["system"]) >= 6)
-            rows = seen.extra("system")
-            assert [r["time"] for r in rows] == list(s.monitor.quantities["time"])[: len(rows)]
-            assert all(r["memory"] > 1e6 for r in rows)
-            assert rows[-1]["loop_s"] > 0
-            n, count = len(rows), s.monitor.count
-            feed.watch(True, frozenset())
-            s.monitor.update()
-            s.monitor.update()
-            feed.watch(True, frozenset({"system"}))
-            await until(lambda: len(seen.extras["system"]) >= n + 2)
-            assert s.monitor.count >= count + 2
-            times = [r["time"] for r in seen.extra("system")]
-            assert times == sorted(set(times))
-            assert seen.extras["system"].dropped == 0
+from tests.kernel.transport.live_cluster import cluster, feeding, inc
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from dask_diag_lab.collector.extras import Extras, Shuffles, system_since
 from dask_diag_lab.collector.wire import Answer
-from dask_diag_lab.schema import EXTRA_NAMES, TABLES
 from dask_diag_lab.schema.columns import decoded
+from dask_diag_lab.schema.tables import EXTRA_NAMES, TABLES
 from dask_diag_lab.transport.feed import KEPT
 from tests.kernel.serving import until
 from tests.kernel.transport.live_cluster import cluster, feeding
@@ -33,7 +33,7 @@ async def test_an_extra_is_brought_when_somebody_wants_it_and_at_once() -> None:
     ):
         await until(lambda: seen.batches)
         feed.watch(False, frozenset({"counters"}))
-        await until(lambda: seen.extras["counters"].is_known)
+        await until(lambda: seen.history.extras["counters"].is_known)
         came = {name for batch in seen.batches for name in batch.tables}
         assert (came & EXTRA_NAMES) - KEPT == {"counters"}
 

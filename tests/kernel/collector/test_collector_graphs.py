@@ -11,11 +11,7 @@ from dask.delayed import delayed
 
 from dask_diag_lab.collector.events import SubmittedGraphs
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding
-
-
-def inc(x: int) -> int:
-    return x + 1
+from tests.kernel.transport.live_cluster import cluster, feeding, inc
 
 
 def fail(x: int) -> int:
@@ -33,7 +29,9 @@ async def test_tasks_have_the_number_of_their_graph_also_those_that_failed_or_ru
         (of_x,) = await until(lambda: seen.of("x"))
         (of_y,) = [row for row in await until(lambda: seen.of("y")) if row["kind"] == 0]
         of_both = {
-            row["graph"] for key in set(seen.keys.values()) - {"x", "y"} for row in seen.of(key)
+            row["graph"]
+            for key in {row["key"] for row in seen.rows} - {"x", "y"}
+            for row in seen.of(key)
         }
         assert of_both == {of_x["graph"] + 1}
         assert of_y["graph"] == of_x["graph"] + 2
@@ -56,14 +54,6 @@ async def test_what_a_task_carries_is_known_also_where_its_function_has_it() -> 
         small, *large = [row[-1] for row in graphs]
         assert 0 < small < 10_000
         assert large == pytest.approx([8e6, 8e6], rel=0.01)
-
-
-async def test_a_task_that_is_tried_again_stays_with_its_graph() -> None:
-    async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
-        await until(lambda: seen.batches)
-        assert await c.submit(fail, 1, key="bad", retries=2).exception()
-        rows = await until(lambda: len(seen.of("bad")) == 3 and seen.of("bad"))
-        assert {row["graph"] for row in rows} == {1}
 
 
 async def test_graphs_of_before_the_collector_are_told_with_what_is_left_of_them() -> None:

@@ -6,11 +6,7 @@ from typing import Any
 
 from dask_diag_lab.collector.tasks import TaskTables
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding, states
-
-
-def inc(x: int) -> int:
-    return x + 1
+from tests.kernel.transport.live_cluster import cluster, feeding, inc, states
 
 
 def raise_unless(path: Any, n: int) -> int:
@@ -38,24 +34,6 @@ async def test_a_task_that_is_tried_again_did_not_fail_unless_it_ends_so(tmp_pat
             rows = {name.partition("-")[0]: states(row) for name, row in table.items()}
             assert (rows["try"]["erred"], rows["try"]["forgotten"]) == (3, 2)
             assert (rows["after"]["erred"], rows["after"]["forgotten"]) == (0, 1)
-
-
-async def test_rows_of_groups_that_ended_are_bounded_and_counted() -> None:
-    async with cluster(1) as (s, _, c):
-        tables = TaskTables(s, max_groups=2)
-        for n in range(4):
-            futures = [c.submit(inc, i, key=(f"part-{n}", i)) for i in range(n + 1)]
-            await c.gather(futures)
-            tables.refresh()
-            for ts in s.tasks.values():  # what the hook would tell
-                tables.touched.add(ts.group)
-                tables.forgotten(ts, "")
-            del futures, ts
-            await until(lambda: not s.tasks)
-            tables.refresh()
-        assert "part-2" in tables.groups
-        assert "part-3" in tables.groups
-        assert tables.n_dropped == 2
 
 
 async def test_groups_that_come_and_go_beside_a_full_table_leave_nothing_behind() -> None:

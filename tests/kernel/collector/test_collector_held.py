@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from distributed import Worker
-
 from dask_diag_lab.schema import STATES
 from tests.kernel.serving import WAIT_S, until
 from tests.kernel.transport.live_cluster import cluster, feeding
@@ -31,14 +29,6 @@ def grown(n: int, path: Any) -> bytes:
     with path.open("a") as runs:
         runs.write(".")
     return bytes(n * path.stat().st_size)
-
-
-def fail_later(path: Any) -> bytes:
-    """Return bytes at first, and raise when it runs again."""
-    if path.exists():
-        raise ValueError("the second time")
-    path.touch()
-    return bytes(5000)
 
 
 def _in_memory(dask_scheduler: Any) -> dict[str, dict[str, int]]:
@@ -115,16 +105,3 @@ async def test_results_computed_again_after_their_worker_is_gone_count_once(tmp_
         del futures[1:]
         await until(lambda: states(seen, "grown")["memory"] == 1)
         assert await equal(c, seen) == {"grown": 2000}
-
-
-async def test_results_that_err_when_computed_again_are_gone(tmp_path: Any) -> None:
-    async with watched() as (s, (w,), c, seen):
-        future = c.submit(fail_later, tmp_path / "ran", key="fragile-1")
-        kept = c.submit(block, 2000, key="kept-1")
-        await c.gather([future, kept])
-        await equal(c, seen)
-        async with Worker(s.address, nthreads=1, dashboard_address=":0"):
-            await w.close()
-            await until(lambda: states(seen, "fragile")["erred"] == 1)
-            await kept
-            assert set(await equal(c, seen)) == {"kept"}

@@ -10,8 +10,9 @@ import pytest
 
 from dask_diag_lab.collector.actions import OK, REMEMBERED, ROW, SURE_S, ActionRecorder, Clocks
 from dask_diag_lab.collector.wire import MAX_REMOVALS, OTHER, NamedRows, Strings, key_text
-from dask_diag_lab.schema import PREFIXES, STATES
+from dask_diag_lab.schema import STATES
 from dask_diag_lab.schema.columns import decoded
+from dask_diag_lab.schema.tables import PREFIXES
 
 
 def action(kind: str = "compute", start: float = 1.0) -> dict[str, Any]:

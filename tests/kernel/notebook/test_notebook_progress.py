@@ -136,16 +136,6 @@ def test_released_results_stay_done(client: Client) -> None:
     assert (groups["inc"].done, groups["inc"].total) == (8, 8)
 
 
-def test_cancelled_tasks_end_it(client: Client) -> None:
-    future = client.submit(held, 1, "never", pure=False)
-    widget = bars(future)
-    wait_until(lambda: widget.report.is_counted, "never counted")
-    future.cancel()
-    assert ended(widget)["held"].skipped == 1
-    assert repr(widget).startswith("<Stopped")
-    Event("never").set()
-
-
 def test_groups_may_be_spans_or_made_by_a_function(client: Client) -> None:
     with span("load"):
         a = client.map(inc, range(3), pure=False)

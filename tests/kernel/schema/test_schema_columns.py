@@ -10,8 +10,16 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.collector import NAME, PULL
-from dask_diag_lab.schema import ACTIONS, PREFIXES, PROTOCOL, RUNNING, TABLES, WORKERS, TableSchema
 from dask_diag_lab.schema.columns import WireError, columns_of, decoded
+from dask_diag_lab.schema.tables import (
+    ACTIONS,
+    PREFIXES,
+    PROTOCOL,
+    RUNNING,
+    TABLES,
+    WORKERS,
+    TableSchema,
+)
 
 OBJECTS: dict[str, Any] = {
     "text": "ä",

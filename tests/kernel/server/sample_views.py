@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from bokeh.events import DoubleTap, Tap
@@ -72,16 +71,6 @@ class Unbuildable(Counting):
 
     def build(self) -> UIElement:
         raise LookupError("100 % on purpose")
-
-
-class SelfFreezing(Counting):
-    """Is frozen while ``freeze`` was the last thing asked of it, and goes on counting."""
-
-    freezes_itself: ClassVar[bool] = True
-
-    def update(self) -> None:
-        super().update()
-        self.caption = replace(self.caption, is_frozen=self.verbs[-1:] == ["freeze"])
 
 
 class Reading(Counting):
@@ -204,7 +193,7 @@ def sample_plot(name: str, view: type[View]) -> Plot:
 SAMPLES = tuple(
     sample_plot(view.__name__.lower(), view)
     for view in (
-        *(Counting, Failing, Unbuildable, SelfFreezing, Reading),
+        *(Counting, Failing, Unbuildable, Reading),
         *(Choosing, Following, Asking, Crafting, Long),
     )
 )

@@ -13,9 +13,6 @@ from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from dask_diag_lab import Column, FigureView, register_plot
-from dask_diag_lab.server.handlers import OWN
-from dask_diag_lab.server.scripts import address_of
-from dask_diag_lab.views.models import SteadyRenderer
 from dask_diag_lab.views.registry import REGISTRY, Plot, PlotRegistry, all_plots, is_built_in
 from dask_diag_lab.views.view import View
 from tests.kernel.server.browser import BrowserPage
@@ -98,25 +95,6 @@ async def test_a_plot_of_ones_own_follows_the_store_and_the_look_and_sends_nothi
         served.live.set_feed_state("live", "", 5.0)
         served.live.apply(make_batch(2))
         assert await page.quiet() == frames
-        await page.close()
-
-
-async def test_a_page_has_what_paints_glyphs_that_come_later() -> None:
-    class Late(Memory):
-        def make_figure(self, source: ColumnDataSource) -> figure:
-            return self.new_figure(name="picture")
-
-        def adjust(self, picture: figure, rows: Mapping[str, Any]) -> None:
-            if rows["memory"][0] > 10_000_000:
-                picture.line("memory", "memory", source=self._source.model, name="line")
-
-    register_plot(Late)
-    async with serving() as served:
-        page = await BrowserPage.open(served, "mine")
-        served.live.apply(make_batch(2))
-        await until(lambda: model(page, "line"), "no line came")
-        assert isinstance(model(page, "line"), SteadyRenderer)
-        assert address_of(OWN) in page.opened["scripts"]
         await page.close()
 
 

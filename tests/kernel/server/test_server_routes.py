@@ -11,7 +11,7 @@ from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from dask_diag_lab.server import Server, export
 from dask_diag_lab.server.handlers import OWN
-from dask_diag_lab.server.scripts import address_of
+from dask_diag_lab.server.page import address_of
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import built_in_plots
 from tests.kernel.server.browser import BrowserPage, Connection

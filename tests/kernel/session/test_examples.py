@@ -1,7 +1,8 @@
-"""The examples of the documents, run against a real cluster."""
+"""The documents: their examples run, and what they name or have from scripts is there."""
 
 from __future__ import annotations
 
+import re
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from distributed import Client, Event
 
 import dask_diag_lab
-from dask_diag_lab.views.registry import REGISTRY, get_plot
+from dask_diag_lab.views.registry import REGISTRY
 from tests.kernel.dashboards import answer_of, attached_client
 from tests.kernel.serving import wait_until
 
@@ -53,17 +54,6 @@ def test_the_example_is_a_plot_of_a_cluster_that_was_there_before(client: Client
     wait_until(lambda: is_at_work(0), "the plot shows what does not run")
 
 
-def test_the_example_can_be_run_again_as_a_cell_is_and_makes_no_cluster(
-    client: Client, capsys: pytest.CaptureFixture[str]
-) -> None:
-    runpy.run_path(str(EXAMPLE))
-    first = get_plot("busy-threads")
-    exec(compile(EXAMPLE.read_text(encoding="utf-8"), "<cell>", "exec"), {"__name__": "__main__"})
-    assert get_plot("busy-threads") is not first
-    assert capsys.readouterr().out == ""
-    assert Client.current() is client
-
-
 def test_the_document_shows_the_class_of_the_example() -> None:
     lines = {line.split("(self")[0].strip() for line in EXAMPLE.read_text("utf-8").splitlines()}
     body = code_in("home-made.md").split("class BusyThreads")[1].splitlines()[1:]
@@ -83,3 +73,34 @@ def test_the_document_shows_how_a_program_reads_a_plot(client: Client) -> None:
 def test_a_page_that_is_written_by_a_script_is_what_it_writes(script: str) -> None:
     made = runpy.run_path(str(ROOT / "scripts" / script))
     assert made["page"]() == made["PAGE"].read_text(encoding="utf-8"), f"run scripts/{script}"
+
+
+KERNEL = Path(__file__).parents[1]
+PAGE = KERNEL.parents[1] / "docs" / "differences.md"
+
+
+def rows() -> dict[str, list[tuple[str, str]]]:
+    """Return file and test of each defect."""
+    found = {}
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if match := re.match(r"\| (D\d+) \|", line):
+            found[match[1]] = re.findall(r"`([\w/]+\.py)::(test_\w+)`", line)
+    return found
+
+
+def test_every_known_defect_has_a_row_with_a_test() -> None:
+    found = rows()
+    assert list(found) == [f"D{number}" for number in range(1, 21)]
+    assert all(found.values())
+
+
+def test_the_tests_that_are_named_are_there() -> None:
+    missing = [
+        f"{file}::{test}"
+        for tests in rows().values()
+        for file, test in tests
+        if not re.search(
+            rf"^(async )?def {test}\(", (KERNEL / file).read_text(encoding="utf-8"), re.MULTILINE
+        )
+    ]
+    assert not missing

@@ -61,6 +61,12 @@ def history_of(diagnostics: Diagnostics) -> Iterator[dict[str, Any]]:
     diagnostics.close()
 
 
+def n_known(diagnostics: Diagnostics) -> int:
+    """Return what has happened so far, with what the scheduler knows now."""
+    asked = diagnostics.submit(lambda live: live.history.actions.total, is_fresh=True)
+    return asked.result(60)
+
+
 def n_shown(diagnostics: Diagnostics, plot: str) -> int:
     return int(answer_of(diagnostics, f"/plots/{plot}.json")["rows"])
 
@@ -107,10 +113,7 @@ def test_what_was_known_before_a_shutdown_is_kept(cluster: LocalCluster, is_own:
     with attached(None if is_own else cluster) as (client, diagnostics):
         compute(client)
         # `distributed` tells nobody before it closes a cluster by this.
-        assert (
-            diagnostics.submit(lambda live: live.history.actions.total, is_fresh=True).result(60)
-            >= 50
-        )
+        assert n_known(diagnostics) >= 50
         client.shutdown()
         with history_of(diagnostics) as known:
             assert known["reason"] == ""
@@ -148,10 +151,7 @@ def test_a_cluster_that_goes_on_without_its_object_is_followed(cluster: LocalClu
         compute(client)
         looks.clear()
         wait_until(lambda: len(looks) > 2, "nobody looks whether it is closed")
-        assert (
-            diagnostics.submit(lambda live: live.history.actions.total, is_fresh=True).result(60)
-            >= 50
-        )
+        assert n_known(diagnostics) >= 50
         assert state_of(diagnostics) == "live"
     with history_of(diagnostics):
         assert n_computed(diagnostics) == 50
@@ -174,10 +174,7 @@ def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
             go_on.set()
             assert again is diagnostics
             compute(client)
-            assert (
-                again.submit(lambda live: live.history.actions.total, is_fresh=True).result(60)
-                >= 50
-            )
+            assert n_known(again) >= 50
             compute(client, 10)
     with history_of(diagnostics):
         assert n_computed(diagnostics) == 60

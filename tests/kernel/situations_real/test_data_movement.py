@@ -8,16 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import dask.array as da
-import dask.dataframe as dd
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pytest
-from dask.utils import key_split
 from distributed import Event, Scheduler, Worker, wait
 
-from dask_diag_lab.store import LiveSession
-from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from tests.kernel.situations_real.clusters import OVER_TCP, Cluster, cluster, near, sums
 
 MIB = 2**20
@@ -84,16 +79,6 @@ def test_transfers_are_the_entries_of_the_workers_logs(moved: Cluster) -> None:
     assert near(0.001)(received, {two: 3.0 * SIZE, three: 1.0 * SIZE})
 
 
-def test_transfers_of_the_stream_take_as_long_as_the_scheduler_knows(moved: Cluster) -> None:
-    moved.agree(
-        lambda: sums(moved.rows("task-stream"), "kind", "duration")["transfer"],
-        lambda scheduler: sum(
-            p.all_durations.get("transfer", 0.0) for p in scheduler.task_prefixes.values()
-        ),
-        is_same=lambda ours, theirs: ours == pytest.approx(theirs, rel=1e-3),
-    )
-
-
 def test_bandwidth_of_each_pair_and_type_is_the_schedulers(moved: Cluster) -> None:
     one, two, _ = moved.addresses
     moved.measure_bandwidth(one, two)
@@ -111,18 +96,6 @@ def test_bandwidth_of_each_pair_and_type_is_the_schedulers(moved: Cluster) -> No
         lambda scheduler: dict(scheduler.bandwidth_types),
         lambda theirs: "numpy.ndarray" in theirs,
         near(1e-9),
-    )
-
-
-def test_the_page_of_a_task_has_the_workers_that_hold_the_result(moved: Cluster) -> None:
-    def shown() -> set[str]:
-        rows = moved.rows("task", key="part-0", show="workers")
-        return {row["worker"] for row in rows if row["role"] == "has the result"}
-
-    moved.agree(
-        shown,
-        lambda scheduler: {ws.address for ws in scheduler.tasks["part-0"].who_has or ()},
-        lambda theirs: len(theirs) == 3,
     )
 
 
@@ -184,43 +157,6 @@ def test_the_last_report_of_a_shuffle_that_has_ended_stays(shuffling: Cluster) -
         lambda: sum(shuffling.table("shuffle")["comm_written"]) >= 0.99 * SHUFFLED,
         lambda scheduler: not heartbeats(scheduler),
     )
-
-
-def drawn_lines(live: LiveSession) -> set[tuple[str, str]]:
-    """Return which box each line of the Task Group Graph leads from and to."""
-    view = TaskGroupGraph(live)
-    view.build()
-    view.update()
-    box, line = view.boxes.model.data, view.lines.model.data
-    y = np.add(box["top"], box["bottom"]) / 2
-    begins, ends = (
-        dict(zip(zip(box[side], y, strict=True), box["label"], strict=True))
-        for side in ("right", "left")
-    )
-    lines = zip(*(line[name] for name in ("x0", "y0", "x1", "y1")), strict=True)
-    return {(begins[x0, y0], ends[x1, y1]) for x0, y0, x1, y1 in lines}
-
-
-def test_each_group_of_p2p_merges_has_its_lines(moved: Cluster) -> None:
-    # The barriers of all shuffles are one group: what it needs needs it as well.
-    one, two = (
-        dd.from_pandas(pd.DataFrame({"k": range(100), name: range(100)}), npartitions=4)
-        for name in "ab"
-    )
-    merged = one.merge(two, on="k").shuffle("a").merge(two, on="k").persist()
-    wait(merged)
-    lines = moved.agree(
-        lambda: moved.diagnostics.submit(drawn_lines).result(60),
-        lambda scheduler: {
-            (needed.name, group.name)
-            for group in scheduler.task_groups.values()
-            for needed in group.dependencies - {group}
-        },
-        lambda theirs: any(name.startswith("hashjoinp2p") for _, name in theirs),
-    )
-    assert {"hash-join-transfer", "shuffle-barrier", "hashjoinp2p", "p2pshuffle"} <= {
-        key_split(name) for line in lines for name in line
-    }
 
 
 # --- work stealing

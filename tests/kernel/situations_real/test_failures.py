@@ -7,7 +7,6 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import pytest
@@ -117,15 +116,6 @@ def test_a_death_is_an_event_with_its_cause_and_what_ran(busy: Busy) -> None:
     assert "1 task ran on it" in row["event"]
     assert "connection was lost" in row["event"]
     found.until(lambda: found.events("worker-added"), lambda added: added[-1]["time"] > row["time"])
-
-
-def test_plots_of_workers_have_those_that_are_there(busy: Busy) -> None:
-    def shown(plot: str) -> set[str]:
-        return set(found.table(plot)["worker"]) - {None}  # without the row of sums
-
-    found, _, dead = busy
-    for plot in ("workers", "workers-memory", "nprocessing", "occupancy", "cpu"):
-        assert dead not in found.agree(partial(shown, plot), lambda sched: set(sched.workers))
 
 
 def test_exceptions_are_counted_by_kind_with_their_workers(busy: Busy) -> None:

@@ -160,18 +160,6 @@ def test_the_event_names_the_worker_that_began_to_spill(full: Cluster) -> None:
     assert "worker 0 began to spill" in row["event"]
 
 
-def test_memory_over_time_has_what_was_spilled(full: Cluster) -> None:
-    now = full.agree(
-        lambda: sum(full.table("workers-memory")["spilled"]),
-        lambda scheduler: scheduler.memory.spilled,
-    )
-    columns = full.until(
-        lambda: full.table("workers-memory-timeseries"),
-        lambda columns: columns["spilled_total"][-1] == now,
-    )
-    assert max(v for v in columns["spilled_high"] if v is not None) >= now
-
-
 def test_a_worker_pauses_and_goes_on(full: Cluster) -> None:
     one, other = full.addresses
 

@@ -5,11 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import dask
-import numpy as np
-import pandas as pd
 import pytest
-from dask import dataframe
 from distributed import Client, LocalCluster, Scheduler, wait, worker_client
 
 import dask_diag_lab
@@ -61,20 +57,6 @@ def settled(found: Cluster, least: Seconds) -> tuple[Seconds, float]:
     seconds, offered_s = shown
     assert sum(seconds.values()) == pytest.approx(offered_s, rel=0.001)
     return shown
-
-
-def test_shares_of_a_p2p_merge_add_up_to_no_more_than_was_offered() -> None:
-    began = time.time()
-    with cluster(n_workers=2, threads_per_worker=2) as found:
-        frame = pd.DataFrame({"k": np.arange(60_000) % 997, "v": 1.0})
-        parts = dataframe.from_pandas(frame, npartitions=6)
-        other = dataframe.from_pandas(frame[:5_000], npartitions=6)
-        with dask.config.set({"dataframe.shuffle.method": "p2p"}):
-            merged = parts.merge(other, on="k", how="inner").persist()
-            wait(merged)
-        assert found.ask(lambda scheduler: any("p2p" in n for n in scheduler.task_prefixes))
-        _, offered_s = settled(found, {"computing": 0.01, "waiting-in-tasks": 0.001})
-        assert offered_s <= 4 * (time.time() - began)
 
 
 def test_what_waits_in_a_worker_client_holds_no_thread() -> None:

@@ -14,7 +14,6 @@ from distributed import Client, Scheduler, wait
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.handlers import health_of
-from dask_diag_lab.views.view import View
 from tests.kernel.situations_real.clusters import LIMIT_S, AnyFuture, Cluster, cluster
 
 N_RUNS = 2
@@ -80,31 +79,6 @@ def graph() -> Iterator[Cluster]:
         yield found
 
 
-def test_nodes_of_the_graph_are_the_schedulers_tasks_with_their_states(graph: Cluster) -> None:
-    nodes = graph.agree(
-        lambda: graph.by("key", "graph", "state", "prefix"),
-        lambda scheduler: {
-            str(key): (ts.state, ts.prefix.name) for key, ts in scheduler.tasks.items()
-        },
-    )
-    assert {state for state, _ in nodes.values()} == {"memory", "released", "erred"}
-
-
-def test_edges_of_the_graph_are_the_dependencies(graph: Cluster) -> None:
-    def edges(view: View, _: object) -> set[tuple[str, str]]:
-        known = view.live.history.graph
-        return {(known.key[a], known.key[b]) for a, b in known.edges.tolist()}
-
-    graph.agree(
-        lambda: graph.drawn("graph", edges),
-        lambda scheduler: {
-            (str(dep.key), str(key))
-            for key, ts in scheduler.tasks.items()
-            for dep in ts.dependencies
-        },
-    )
-
-
 def test_groups_have_the_states_and_dependencies_of_the_schedulers(graph: Cluster) -> None:
     graph.agree(
         lambda: {
@@ -134,33 +108,6 @@ def test_progress_counts_the_tasks_of_each_prefix_by_state(graph: Cluster) -> No
         },
     )
     assert progress["parse"][KNOWN.index("erred")] == 4
-
-
-def test_memory_by_key_has_bytes_and_number_of_the_results_of_each_prefix(graph: Cluster) -> None:
-    def results(scheduler: Scheduler) -> dict[str, tuple[int, int]]:
-        found: dict[str, tuple[int, int]] = {}
-        for ts in scheduler.tasks.values():
-            if ts.state == "memory":
-                nbytes, count = found.get(ts.prefix.name, (0, 0))
-                found[ts.prefix.name] = (nbytes + ts.nbytes, count + 1)
-        return found
-
-    graph.agree(lambda: graph.by("prefix", "memory-by-key", "nbytes", "count"), results)
-
-
-def test_the_page_of_a_task_has_both_neighbours_and_their_states(graph: Cluster) -> None:
-    key = str(graph.held[1].key)
-
-    def neighbours(scheduler: Scheduler) -> set[tuple[str, str, str]]:
-        task = scheduler.tasks[key]
-        return {("depends on", str(ts.key), ts.state) for ts in task.dependencies} | {
-            ("is needed by", str(ts.key), ts.state) for ts in task.dependents
-        }
-
-    rows = graph.agree(
-        lambda: {tuple(row.values()) for row in graph.rows("task", key=key)}, neighbours
-    )
-    assert len(rows) == 4
 
 
 def test_exceptions_are_counted_by_text_with_workers_and_traceback(graph: Cluster) -> None:
@@ -200,14 +147,6 @@ def test_failed_tasks_and_attempts_are_told_apart_in_stream_and_events(graph: Cl
     graph.becomes(
         lambda: sum(r["count"] for r in graph.events("task-erred") if "parse" in r["event"]), 4
     )
-
-
-def test_the_page_of_a_task_that_waited_names_the_one_that_failed(graph: Cluster) -> None:
-    (line,) = graph.table("task", key=str(graph.held[-1].key), show="error")["error"]
-    failed = next(str(f.key) for f in graph.held[:-1] if f.status == "error" and str(f.key) in line)
-    lines = "\n".join(graph.table("task", key=failed, show="error")["error"])
-    assert "<b>has</b> no header" in lines
-    assert "in parse" in lines
 
 
 def test_what_is_forgotten_leaves_graph_and_memory_and_stays_in_progress(graph: Cluster) -> None:
@@ -273,17 +212,6 @@ def test_what_was_computed_again_counts_alike_by_prefix_group_and_span(empty: Cl
     assert empty.by("prefix", "progress", "total") == done
     assert by_group() == done
     empty.becomes(lambda: sum(empty.table("progress", by="span")["total"]), sum(done.values()))
-
-
-def test_a_group_that_is_there_again_has_in_its_graph_what_progress_counts(empty: Cluster) -> None:
-    wait(empty.client.map(inc, range(70)))
-    empty.until(lambda: empty.ask(is_empty), bool)
-    empty.held = empty.client.map(inc, range(70))
-    wait(empty.held)
-    empty.becomes(lambda: [sum(row[s] for s in STATES) for row in empty.rows("groups")], [140])
-    for by in ("prefix", "group"):
-        assert empty.table("progress", by=by)["total"] == [140]
-    empty.becomes(lambda: len(empty.table("graph")["key"]), 70)
 
 
 def failing(client: Client, first: int, step: int) -> list[AnyFuture]:

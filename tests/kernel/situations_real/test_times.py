@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
 from typing import Any
 
 import pytest
-from dask.utils import key_split
-from distributed import Scheduler, Worker, get_worker, span, wait
+from distributed import Scheduler, span, wait
 from distributed.metrics import context_meter
 
 from dask_diag_lab.store.slots import CLOCK_SLACK_S
@@ -46,25 +42,6 @@ def spin(x: int) -> int:
     return x
 
 
-def test_a_clock_that_was_off_makes_no_more_threads_busy_than_there_are() -> None:
-    def keep_clock(dask_worker: Worker) -> None:
-        dask_worker.periodic_callbacks["heartbeat"].stop()
-
-    def set_back(_: int) -> None:
-        """Have the worker think that its clock is ahead, as after a heartbeat that took long."""
-        get_worker().scheduler_delay -= 0.4
-        time.sleep(0.5)
-
-    with cluster(n_workers=1, threads_per_worker=1) as found:
-        found.client.run(keep_clock)
-        found.held = found.client.map(set_back, range(3))
-        wait(found.held)
-        first, second, _ = found.until(found.computed, lambda rows: len(rows) == 3)
-        assert second["start"] < first["stop"]
-        busy = sums(found.rows("group-progress"), "start", "threads")
-        assert max(busy.values()) < 1 + 1e-6
-
-
 @pytest.fixture(scope="module")
 def timed() -> Iterator[tuple[Cluster, Stream]]:
     """Eight slow tasks and twelve fast ones in spans, ten that compute; `distributed`'s record."""
@@ -85,26 +62,6 @@ Timed = tuple[Cluster, Stream]
 def seconds(scheduler: Scheduler) -> dict[str, float]:
     """Return the seconds that tasks of each prefix were computed."""
     return {p.name: p.all_durations["compute"] for p in scheduler.task_prefixes.values()}
-
-
-def test_blocks_are_those_of_distributeds_task_stream(timed: Timed) -> None:
-    found, stream = timed
-    theirs = {
-        (task["key"], action["action"]): (action["start"], action["stop"], task["nbytes"])
-        for task in stream
-        for action in task["startstops"]
-    }
-    # More where 5 ms passed on a busy machine: `distributed` calls that disk work.
-    assert sum(kind == "compute" for _, kind in theirs) == 30
-    ours = found.until(
-        lambda: {
-            (row["key"], row["kind"]): (row["start"], row["stop"], row["nbytes"])
-            for row in found.rows("task-stream")
-        },
-        lambda ours: ours.keys() == theirs.keys(),
-    )
-    for key, numbers in theirs.items():
-        assert ours[key] == pytest.approx(numbers, abs=1e-5)
 
 
 def test_no_thread_does_two_things_at_once(timed: Timed) -> None:
@@ -139,40 +96,6 @@ def test_compute_time_of_each_prefix_is_the_schedulers(timed: Timed) -> None:
     assert shown["slow"] >= 8 * 0.149  # a busy machine sleeps longer
 
 
-def test_mean_and_median_are_those_of_the_runs(timed: Timed) -> None:
-    found, stream = timed
-    runs: dict[str, list[float]] = {}
-    for task in stream:
-        took = sum(a["stop"] - a["start"] for a in task["startstops"] if a["action"] == "compute")
-        runs.setdefault(key_split(task["key"]), []).append(took)
-    for plot, mean, median in (
-        ("compute-time-per-key", "mean_s", "median_s"),
-        ("progress", "duration", "median"),
-    ):
-        shown = found.until(
-            partial(found.by, "prefix", plot, mean, median),
-            lambda shown: shown.keys() == runs.keys(),
-        )
-        for prefix, took in runs.items():
-            assert shown[prefix][0] == pytest.approx(statistics.mean(took), rel=1e-3)
-            # It is one of the two in the middle, known to a share of an octave.
-            low, high = statistics.median_low(took), statistics.median_high(took)
-            assert 0.94 * low <= shown[prefix][1] <= 1.06 * high
-
-
-def test_group_progress_has_the_thread_seconds_of_each_prefix(timed: Timed) -> None:
-    found, _ = timed
-
-    def shown() -> dict[str, float]:
-        rows = found.rows("group-progress")
-        for row in rows:
-            row["seconds"] = (row["stop"] - row["start"]) * row["threads"]
-        return sums(rows, "prefix", "seconds")
-
-    # Of runs that `distributed` has overlap in a thread, as on a busy machine, one counts.
-    found.agree(shown, seconds, is_same=near(0.3))
-
-
 def test_fine_metrics_are_the_schedulers(timed: Timed) -> None:
     found, _ = timed
 
@@ -197,21 +120,6 @@ def test_fine_metrics_are_the_schedulers(timed: Timed) -> None:
     found.agree(shown, theirs, is_complete, near(1e-6))
 
 
-def test_the_budget_is_of_the_time_of_all_threads(timed: Timed) -> None:
-    found, _ = timed
-
-    def of_threads(scheduler: Scheduler) -> float:
-        history = [*scheduler.total_nthreads_history, (time.time(), 0)]
-        return float(
-            sum(n * (until - since) for (since, n), (until, _) in itertools.pairwise(history))
-        )
-
-    def shown() -> float:
-        return float(sum(row["seconds"] for row in found.rows("budget")))
-
-    found.agree(shown, of_threads, is_same=lambda ours, theirs: 0 < ours < theirs)
-
-
 def test_the_budget_tells_waiting_in_tasks_from_computing(timed: Timed) -> None:
     """Where the machine is busy, tasks that compute wait for a processor as well."""
     found, _ = timed
@@ -222,14 +130,6 @@ def test_the_budget_tells_waiting_in_tasks_from_computing(timed: Timed) -> None:
         return slept_s < waited < waited + budget.get("computing", 0.0) > slept_s + ran_s
 
     found.until(lambda: sums(found.rows("budget"), "category", "seconds"), is_told)
-
-
-def test_progress_by_span_counts_their_tasks(timed: Timed) -> None:
-    found, _ = timed
-    found.until(
-        lambda: found.by("span", "progress", "done", by="span"),
-        lambda shown: (shown.get("ingest"), shown.get("ingest > clean")) == (20, 12),
-    )
 
 
 def test_profile_of_a_prefix_is_its_function_for_about_as_long_as_it_ran(timed: Timed) -> None:
@@ -243,22 +143,6 @@ def test_profile_of_a_prefix_is_its_function_for_about_as_long_as_it_ran(timed: 
     assert total_s == pytest.approx(0.01 * samples)
     assert total_s <= 1.34 * found.ask(seconds)["slow"]
     assert "fast" not in shown
-
-
-def test_the_page_of_a_forgotten_task_has_when_and_where_it_ran(timed: Timed) -> None:
-    found, _ = timed
-    future = found.client.submit(fast, -1, key="gone-1", workers=[found.addresses[1]])
-    wait(future)
-    (task,) = (task for task in found.client.get_task_stream() if task["key"] == "gone-1")
-    del future
-    found.becomes(lambda: found.ask(lambda scheduler: "gone-1" in scheduler.tasks), False)
-    rows = found.until(lambda: found.rows("task", key="gone-1", show="times"), bool)
-    (row,) = (row for row in rows if row["action"] == "compute")
-    (action,) = (action for action in task["startstops"] if action["action"] == "compute")
-    assert row["start"] == pytest.approx(action["start"], abs=1e-5)
-    assert row["seconds"] == pytest.approx(action["stop"] - action["start"], abs=1e-5)
-    assert row["worker"] == "worker 1"
-    assert row["thread"] in {1, 2}
 
 
 def test_a_table_that_nobody_looked_at_before_has_what_has_just_ended(

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from dask_diag_lab.schema import (
+from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, Kind, Outcome, SchedulerInfo
+from dask_diag_lab.schema.columns import columns_of, default_row
+from dask_diag_lab.schema.tables import (
     ACTIONS,
     EVENTS,
     GRAPHS,
@@ -15,17 +17,9 @@ from dask_diag_lab.schema import (
     NTHREADS,
     PREFIXES,
     RUNNING,
-    STATES,
     WORKERS,
-    Batch,
-    Change,
-    GraphChange,
-    Kind,
-    Outcome,
-    SchedulerInfo,
     TableSchema,
 )
-from dask_diag_lab.schema.columns import columns_of, default_row
 
 T0: Final = 1_795_000_000.0
 """Scheduler's clock when a `BatchMaker` is made."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Batch, Kind
 from dask_diag_lab.store import LiveSession
 from tests.kernel.store.batches import (
@@ -119,18 +118,3 @@ def test_strings_that_do_not_follow_those_known_are_refused_and_change_nothing()
     with pytest.raises(ValueError, match="strings begin at 99"):
         live.apply(batch)
     assert (live.version, live.history.actions.version, len(live.history.strings)) == before
-
-
-def test_whole_simulated_run_ends_as_it_should() -> None:
-    simulation = Simulation(8, 4, 8000, deaths=2)
-    live = LiveSession(clock=float)  # stands still
-    for batch in simulation.batches(rows=700):
-        live.apply(batch)
-    assert live.history.actions.count == len(simulation.actions["start"])
-    assert keys_of(live)[-1] == simulation.keys[-1]
-    assert live.history.running.count == 0
-    assert len(live.history.workers) == 6
-    assert live.history.slots.is_alive.sum() == 24
-    assert (~live.history.slots.is_alive).sum() == 8
-    assert live.history.actions.last_stop >= live.time - 1
-    assert live.history.prefixes.states.sum() == len(simulation.keys)

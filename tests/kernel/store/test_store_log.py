@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.simulator import Simulation
-from dask_diag_lab.schema import ACTIONS
+from dask_diag_lab.schema.tables import ACTIONS
 from dask_diag_lab.store import History
 from dask_diag_lab.store.actions import KeyTable
 from tests.kernel.store.batches import T0, BatchMaker
@@ -57,15 +57,6 @@ def test_oldest_actions_are_given_up_in_blocks_and_counted() -> None:
     assert len(rows["start"]) == actions.count
     assert actions.query(T0 - 1, T0 + 50, None, 100_000, 10_000).answer().total == actions.count
     assert all(actions.key(task) for task in rows["task"].tolist())
-
-
-def test_keys_are_given_up_with_the_actions_that_need_them() -> None:
-    history = History(max_actions=20_000)
-    for batch in Simulation(4, 4, 60_000, transfers=0, spills=0).batches():
-        history.apply(batch)
-    assert history.actions.key(0) == ""
-    _, rows = history.actions.since(0)
-    assert all(history.actions.key(task) for task in rows["task"][::100].tolist())
 
 
 def test_actions_lost_on_the_way_are_counted() -> None:
@@ -114,13 +105,6 @@ def test_actions_are_found_by_the_key_of_their_task() -> None:
         assert len(found["start"]) == np.count_nonzero(all_rows["task"] == task) > 0
     for key in ("", "mul", history.actions.key(0)[:-1]):
         assert not len(history.actions.of_key(key)["start"])
-
-
-def test_keys_that_are_parts_of_each_other_are_distinct() -> None:
-    keys = KeyTable()
-    keys.extend(0, ["ab", "b", "", "aba", "ab", "é", "b\ud800"])
-    found = {key: keys.find(key).tolist() for key in ("ab", "b", "a", "é", "b\ud800")}
-    assert found == {"ab": [0, 4], "b": [1], "a": [], "é": [5], "b\ud800": [6]}
 
 
 TOKENS = [f"{i:x}".zfill(32) for i in (0, 7, 2**128 - 1)]

@@ -63,7 +63,7 @@ def test_what_is_no_recording_is_refused_in_words(tmp_path: Path) -> None:
         (b"", "is no recording of dask_diag_lab"),
         (zipped(text="of something else"), "is no recording of dask_diag_lab"),
         (zipped(**{"meta.json": {"format": 2}}), "is of format 2; .* update dask_diag_lab"),
-        (zipped(**{"meta.json": {"format": 1}, "tables.npz": 0}), "is damaged: .* do not fit"),
+        (zipped(**{"meta.json": {"format": 1}, "tables.npz": 0}), "is damaged .*. Copy it once"),
     ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=f"{path} {words}"):

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.slots import CLOCK_SLACK_S
@@ -43,18 +41,6 @@ def test_each_running_task_has_a_slot_of_its_own_and_keeps_it() -> None:
     rows = live.history.running.rows(T0 + 1.5)
     assert rows["start"].tolist() == [T0 + 1, T0 + 1.5]
     assert live.history.strings.take(rows["prefix"].tolist()) == ["inc", "inc"]
-
-
-def test_runs_of_one_task_are_found_by_its_key() -> None:
-    live, maker = LiveSession(), BatchMaker()
-    runs = [run("inc-1"), run("inc-2", start=1), run("inc-2", B, start=2)]
-    live.apply(maker.batch(workers=[worker_row(A), worker_row(B)], running=runs))
-    found = [
-        (live.history.strings[worker], start)
-        for worker, start in live.history.running.of_key("inc-2")
-    ]
-    assert sorted(found) == [(A, T0 + 1), (B, T0 + 2)]
-    assert live.history.running.of_key("inc-3") == []
 
 
 def test_task_starts_in_the_slot_that_was_free_for_the_shortest_time() -> None:
@@ -127,15 +113,3 @@ def test_no_two_running_tasks_ever_share_a_slot(seed: int, n_threads: int) -> No
                 or live.history.slots.last_stop[old] > T0 + alive[key][3] + CLOCK_SLACK_S
             )
         before = ids(live)
-
-
-def test_running_tasks_of_a_busy_cluster_do_not_overlap_recorded_ones() -> None:
-    live = LiveSession()
-    for batch in Simulation(4, 4, 4000, deaths=0).batches(rows=100):
-        live.apply(batch)
-        rows = live.history.running.rows(live.time)
-        _, done = live.history.actions.since(max(live.history.actions.total - 300, 0))
-        compute = done["kind"] == 0
-        last = np.full(live.history.slots.count, -np.inf)
-        np.maximum.at(last, done["slot"][compute], done["stop"][compute])
-        assert (last[rows["slot"]] <= rows["start"] + CLOCK_SLACK_S).all()

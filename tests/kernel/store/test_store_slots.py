@@ -23,14 +23,6 @@ def slots_of_actions(history: History) -> list[int]:
     return slots
 
 
-def test_slots_are_there_before_any_task_in_natural_order_of_names() -> None:
-    history = History()
-    rows = [worker_row(f"tcp://{n}", name=f"w-{n}", nthreads=1) for n in (10, 9, 1)]
-    history.apply(BatchMaker().batch(workers=rows))
-    assert history.slots.label == ["w-1", "w-9", "w-10"]
-    assert history.workers.name == ["w-1", "w-9", "w-10"]
-
-
 def test_later_workers_take_their_place_by_host_and_name_whenever_they_come() -> None:
     history, maker = History(), BatchMaker()
     rows = [

@@ -10,10 +10,9 @@ from hypothesis import strategies as some
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import History
 from dask_diag_lab.store.sums import ALL, Checkpoints, Window, thread_time
-from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.store.batches import T0, BatchMaker
 
 Action = tuple[int, Kind, int, int]
-NOTHING_RUNS = np.empty(0, np.int64), np.empty(0)
 KINDS = (Kind.COMPUTE, Kind.TRANSFER, Kind.DISK_READ, Kind.DESERIALIZE)
 actions = some.lists(
     some.tuples(
@@ -96,15 +95,6 @@ def test_durations_are_of_tasks_that_ended_well() -> None:
     assert found.n_tasks == 1001
     assert found.mean_s == pytest.approx(seconds.mean())
     assert found.median_s == pytest.approx(np.median(seconds), rel=0.06)
-
-
-def test_what_a_task_holds_after_it_seceded_is_no_second_thread() -> None:
-    history, maker = History(), BatchMaker()
-    maker.action(0, 10, thread=1).action(1, 9, thread=2)  # the first one waits for the second
-    history.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
-    window = Window(T0, T0 + 10)
-    held = history.actions.thread_time(window, NOTHING_RUNS, T0 + 10)()
-    assert held["computing"] == pytest.approx(10)
 
 
 def test_checkpoints_tell_what_any_window_gained() -> None:

@@ -1,10 +1,11 @@
-"""The live tables: prefixes, groups, workers, threads, series, events, palette."""
+"""The live tables: prefixes, groups, workers, threads, events, palette, times of work."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pytest
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.store import History
@@ -61,15 +62,6 @@ def test_tables_move_their_version_only_with_their_content() -> None:
         history.apply(batch(**{name: value}))
         assert getattr(history, name).version > version
         assert history.version > whole
-
-
-def test_batch_without_news_changes_no_version() -> None:
-    history, maker = History(), BatchMaker()
-    history.apply(maker.batch(workers=[]))
-    version = history.version
-    maker.time += 1
-    history.apply(maker.batch())
-    assert history.version == version
 
 
 def test_groups_whose_tasks_were_all_done_and_forgotten_are_kept_apart() -> None:
@@ -138,3 +130,40 @@ def test_palette_numbers_prefixes_by_first_appearance_anywhere() -> None:
     answer = history.actions.query(T0, T0 + 9).answer()
     assert history.palette.indices(answer.prefix).tolist() == [0, 1, 0]
     assert history.palette.indices(np.array([0])).tolist() == [-1]
+
+
+def test_name_of_a_worker_that_left_is_remembered() -> None:
+    history, maker = History(), BatchMaker()
+    history.apply(maker.batch(workers=[worker_row(A, name="first"), worker_row(B, name="second")]))
+    history.apply(maker.batch(workers=[worker_row(B, name="second")], removed_workers=[A]))
+    assert history.workers.name == ["second"]
+    assert history.seen_workers.names == {A: "first", B: "second"}
+
+
+def test_worker_that_came_and_left_between_two_batches_has_its_name_from_the_event() -> None:
+    history, maker = History(), BatchMaker()
+    arrival = (0.0, "worker-added", {"worker": A, "name": "short-lived", "nthreads": 1})
+    history.apply(maker.batch(workers=[], events=[arrival], removed_workers=[A]))
+    assert history.seen_workers.names == {A: "short-lived"}
+
+
+def test_stretches_are_joined_over_short_pauses_and_whatever_the_order() -> None:
+    maker, history = BatchMaker(), History()
+    history.apply(maker.action(0, 10).action(2, 3).action(20, 21).batch())
+    history.apply(maker.action(10.2, 12).action(15, 20.5).batch())
+    busy = history.busy
+    assert list(zip(busy.start - T0, busy.stop - T0, strict=True)) == [
+        pytest.approx((0, 12)),
+        pytest.approx((15, 21)),
+    ]
+
+
+def test_threads_at_work_are_those_of_the_last_seconds_of_a_burst() -> None:
+    maker, history = BatchMaker(), History()
+    history.apply(maker.action(0, 80).batch())
+    for second in range(100, 104):
+        history.apply(maker.action(second, second + 0.5).batch())
+    assert history.busy.threads_lately(T0 + 104) == pytest.approx(4 * 0.5 / 4)
+    history.apply(maker.action(100, 140).action(120, 140).batch())
+    assert history.busy.threads_lately(T0 + 140) == pytest.approx(2)
+    assert history.busy.threads_lately(T0 + 200) == 0

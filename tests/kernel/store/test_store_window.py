@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.simulator import Simulation
+from benchmarks.simulator import BEGIN, Simulation
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import History
 from dask_diag_lab.store.arrays import Ints
@@ -114,28 +114,6 @@ def test_short_transfer_is_not_hidden_by_long_task() -> None:
     assert history.strings.take(answer.source.tolist()) == ["", "tcp://w1:1"]
 
 
-def test_task_much_longer_than_the_window_is_drawn_in_it() -> None:
-    maker = BatchMaker()
-    for i in range(200):
-        maker.action(i, i + 0.5, thread=1)
-    maker.action(0, 1000, thread=2, prefix="long")
-    history = History(max_actions=320)  # blocks of 20: the long one is in the last
-    history.apply(maker.batch())
-    answer = history.actions.query(T0 + 50.6, T0 + 50.7).answer()
-    assert history.strings.take(answer.prefix.tolist()) == ["long"]
-
-
-def test_buckets_do_not_move_when_the_window_pans(busy: History) -> None:
-    first = busy.actions.first_start
-    one = busy.actions.query(first + 10, first + 30, None, 100, 1000).answer()
-    other = busy.actions.query(first + 10.37, first + 30.37, None, 100, 1000).answer()
-    assert one.resolution_s == other.resolution_s > 0
-    middle = (one.start > first + 12) & (one.start < first + 28)
-    shifted = (other.start > first + 12) & (other.start < first + 28)
-    for name in ("start", "stop", "task", "count"):
-        np.testing.assert_array_equal(getattr(one, name)[middle], getattr(other, name)[shifted])
-
-
 def test_nothing_merged_has_a_resolution_of_zero() -> None:
     history = History()
     history.apply(BatchMaker().action(0, 1).action(2, 3).batch())
@@ -168,3 +146,29 @@ def test_senseless_questions_are_refused_in_words(
     history.apply(BatchMaker().action(0, 1).batch())
     with pytest.raises(ValueError, match=message):
         history.actions.query(t0, t1, slots, width, rects).answer()
+
+
+def test_a_window_has_each_action_that_a_picture_of_it_has(busy: History) -> None:
+    first, last = busy.actions.first_start, busy.actions.last_stop
+    for t0, t1 in ((-np.inf, np.inf), (first + 1, first + 3), (0.0, 1.0), (first, last)):
+        rows, total = busy.actions.between(t0, t1)()
+        expected = brute.inside(busy, t0, t1, None)
+        assert total == len(rows["start"]) == len(expected["start"])
+        assert rows["start"].tolist() == sorted(expected["start"].tolist())
+        newest, n = busy.actions.between(t0, t1, 10)()
+        assert (newest["start"].tolist(), n) == (rows["start"][-10:].tolist(), total)
+
+
+def test_what_comes_and_goes_later_does_not_show_in_an_answer() -> None:
+    asked = (BEGIN, BEGIN + 900, None, 300, 900)
+    batches = list(Simulation(4, 4, 15_000, seed=3, errors=0.01).batches(rows=900))
+    history, still = History(max_actions=8000), History(max_actions=8000)
+    for batch in batches[:9]:
+        history.apply(batch)
+        still.apply(batch)
+    query = history.actions.query(*asked)
+    for batch in batches[9:]:
+        history.apply(batch)
+        history.actions.query(*asked).answer()
+    assert history.actions.evicted > still.actions.evicted
+    brute.same(query.answer(), still.actions.query(*asked).answer())

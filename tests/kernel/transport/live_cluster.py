@@ -10,111 +10,51 @@ import dask.config
 from distributed import Client, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
-from dask_diag_lab.schema import EXTRAS, STATES, TABLES, Batch, FeedState, Kind, Outcome
-from dask_diag_lab.store.tables import ExtraTable
+from dask_diag_lab.schema import STATES, Batch, FeedState, Kind, Outcome
+from dask_diag_lab.store import History
+from dask_diag_lab.store.tables import NamedTable
 from dask_diag_lab.transport import Feed
 from tests.kernel.serving import until
 
 
-def rows_of(batch: Batch, table: str) -> list[dict[str, Any]]:
-    """Return the rows of a table that a batch brought, as mappings."""
-    names = [column.name for column in TABLES[table].columns]
-    return [dict(zip(names, row, strict=True)) for row in batch.rows(table)]
+def inc(x: int) -> int:
+    return x + 1
 
 
 class Seen:
-    """All batches and states of a feed, and the tables a session would keep."""
+    """All batches and states of a feed, and the history that is made of them."""
 
     def __init__(self) -> None:
         self.batches: list[Batch] = []
         self.states: list[FeedState] = []
-        self.strings: list[str] = []
-        self.keys: dict[int, str] = {}
-        self.rows: list[dict[str, Any]] = []
-        self.prefixes: dict[str, Mapping[str, Any]] = {}
-        self.groups: dict[str, Mapping[str, Any]] = {}
-        self.workers: dict[str, Mapping[str, Any]] = {}
-        self.nodes: dict[int, tuple[Any, ...]] = {}
-        self.node_states: dict[int, int] = {}
-        self.running: list[tuple[str, str, str, float]] = []
-        self.events: list[tuple[float, str, Mapping[str, Any]]] = []
-        self.graphs: list[tuple[Any, ...]] = []
-        self.extras = {table.name: ExtraTable(table) for table in EXTRAS}
-        self.dropped = 0
-        self.epoch = ""
+        self.history = History()
+
+    def on_batch(self, batch: Batch) -> None:
+        self.history.apply(batch)
+        self.batches.append(batch)
 
     @property
     def last(self) -> Batch:
         return self.batches[-1]
 
     @property
+    def epoch(self) -> str:
+        return self.last.epoch
+
+    @property
     def state(self) -> str:
         return self.states[-1].state if self.states else ""
 
-    def on_batch(self, batch: Batch) -> None:
-        if batch.epoch != self.epoch:
-            self.epoch, self.strings = batch.epoch, []
-            self.keys, self.nodes, self.node_states = {}, {}, {}
-            self.prefixes, self.groups, self.workers = {}, {}, {}
-            for table in self.extras.values():
-                table.clear()
-        assert batch.strings_from == len(self.strings)
-        self.strings += batch.strings
-        self.batches.append(batch)
-        self.keys.update(enumerate(batch.keys, batch.keys_from))
-        self.dropped += batch.tables["actions"].dropped
-        self.events += batch.rows("events")
-        self.graphs += batch.rows("graphs")
-        for name in batch.tables.keys() & self.extras.keys():
-            self.extras[name].apply(batch.tables[name], batch.time)
-        self._actions(batch)
-        self._tables(batch)
-        self._graph(batch)
-
-    def _actions(self, batch: Batch) -> None:
-        for row in rows_of(batch, "actions"):
-            for name in ("worker", "source", "prefix"):
-                row[name] = self.strings[row[name]]
-            row["key"] = self.keys[row["task"]]
-            row["kind"] = Kind(row["kind"])
-            row["outcome"] = Outcome(row["outcome"])
-            self.rows.append(row)
-
-    def _tables(self, batch: Batch) -> None:
-        known = {"prefixes": self.prefixes, "groups": self.groups, "workers": self.workers}
-        for name, table in known.items():
-            change = batch.tables.get(name)
-            if change is not None:
-                if change.is_full:
-                    table.clear()
-                for gone in change.removed:
-                    del table[gone]
-                table.update({next(iter(row.values())): row for row in rows_of(batch, name)})
-        if "running" in batch.tables:
-            self.running = [
-                (key, self.strings[worker], self.strings[prefix], start)
-                for key, worker, prefix, start, _ in batch.rows("running")
-            ]
-
-    def _graph(self, batch: Batch) -> None:
-        change = batch.graph
-        if change is None:
-            return
-        if change.is_snapshot:
-            self.nodes, self.node_states = {}, {}
-        for node, *rest in change.added:
-            assert set(rest[3]) <= self.nodes.keys() | {n for n, *_ in change.added}
-            self.nodes[node] = tuple(rest)
-        self.node_states.update(change.states)
-        for node in change.removed:
-            self.nodes.pop(node, None)
-            self.node_states.pop(node, None)
-
-    def extra(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of an extra table."""
-        columns = self.extras[name].columns
-        cells = zip(*(values.tolist() for values in columns.values()), strict=True)
-        return [dict(zip(columns, row, strict=True)) for row in cells]
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """All actions, with texts in place of numbers."""
+        _, found = self.history.actions.since(0)
+        columns: dict[str, Any] = {name: column.tolist() for name, column in found.items()}
+        for name in ("worker", "source", "prefix"):
+            columns[name] = self.history.strings.take(columns[name])
+        columns["key"] = self.history.actions.keys(found["task"]).tolist()
+        columns |= {"kind": map(Kind, columns["kind"]), "outcome": map(Outcome, columns["outcome"])}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     @property
     def computed(self) -> list[dict[str, Any]]:
@@ -127,8 +67,49 @@ class Seen:
     def of(self, key: str) -> list[dict[str, Any]]:
         return [row for row in self.rows if row["key"] == key]
 
+    @property
+    def prefixes(self) -> dict[str, Any]:
+        return rows_of(self.history.prefixes)
+
+    @property
+    def groups(self) -> dict[str, Any]:
+        return rows_of(self.history.groups) | rows_of(self.history.ended_groups)
+
+    @property
+    def workers(self) -> dict[str, Any]:
+        return rows_of(self.history.workers)
+
+    @property
+    def nodes(self) -> dict[str, int]:
+        """The number of each task of the exact graph, by its key."""
+        return dict(zip(self.history.graph.key, self.history.graph.node.tolist(), strict=True))
+
+    @property
+    def running(self) -> list[str]:
+        """Keys of the tasks that run."""
+        return list(self.history.running.rows(0.0)["key"])
+
+    @property
+    def graphs(self) -> list[tuple[Any, ...]]:
+        return [row for batch in self.batches for row in batch.rows("graphs")]
+
+    @property
+    def events(self) -> list[tuple[Any, ...]]:
+        return [row for batch in self.batches for row in batch.rows("events")]
+
     def happened(self, kind: str) -> list[Mapping[str, Any]]:
         return [detail for _, known, detail in self.events if known == kind]
+
+    def extra(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows of an extra table."""
+        columns = self.history.extras[name].columns
+        cells = zip(*(values.tolist() for values in columns.values()), strict=True)
+        return [dict(zip(columns, row, strict=True)) for row in cells]
+
+
+def rows_of(table: NamedTable) -> dict[str, Any]:
+    """Return the rows of a table by name."""
+    return {name: table.row(name) for name in table.names}
 
 
 @asynccontextmanager

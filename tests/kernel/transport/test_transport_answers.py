@@ -8,16 +8,12 @@ from typing import Any
 
 from tests.kernel.serving import until
 from tests.kernel.transport.asking import asking, profile_of
-from tests.kernel.transport.live_cluster import cluster
+from tests.kernel.transport.live_cluster import cluster, inc
 
 PROFILED = {
     "distributed.worker.profile.enabled": True,
     "distributed.worker.profile.cycle": "100ms",
 }
-
-
-def inc(x: int) -> int:
-    return x + 1
 
 
 def burn(seconds: float) -> None:

@@ -24,12 +24,7 @@ from dask_diag_lab.collector import Collector
 from dask_diag_lab.transport.link import by_value
 from tests.kernel.serving import until
 from tests.kernel.transport.asking import EVERY_KIND, asking
-from tests.kernel.transport.live_cluster import cluster, connected, feeding
-
-
-def inc(x: int) -> int:
-    return x + 1
-
+from tests.kernel.transport.live_cluster import cluster, connected, feeding, inc
 
 SCHEDULER = """
 import asyncio, json, sys

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
-
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.details.page import DetailPage
 from dask_diag_lab.views.view import Control, Opening
+from tests.kernel.views.drawn import Drawn
 
 Answers = dict[str, Callable[[Query], Any]]
 """By kind; a text is the reason of a failure."""
@@ -53,22 +51,12 @@ class Answering:
         return [query.kind for query in self.asked]
 
 
-class Shown:
-    """A page that is looked at.
-
-    Attributes
-    ----------
-    events : list of DocumentChangedEvent
-        What would be sent since the last `settle`.
-    """
+class Shown(Drawn[DetailPage]):
+    """A page that is looked at; `events` are those since the last `settle`."""
 
     def __init__(self, view: DetailPage, cluster: Answering) -> None:
-        self.view = view
+        super().__init__(view)
         self.cluster = cluster
-        self.events: list[DocumentChangedEvent] = []
-        self._document = Document()
-        self._document.add_root(view.build())
-        self._document.on_change(self.events.append)
         self.settle()
 
     def settle(self) -> None:

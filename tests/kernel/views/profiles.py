@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
 from bokeh.events import SelectionGeometry
 from hypothesis import strategies as st
 
@@ -16,6 +14,7 @@ from dask_diag_lab.views.profile.profile import ProfileOfTasks
 from dask_diag_lab.views.profile.tree import Tree
 from dask_diag_lab.views.view import Control
 from tests.kernel.store.batches import prefix_row
+from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, worker
 
 
@@ -109,21 +108,8 @@ class Cluster:
         return [query for query in self.asked if query.kind == kind]
 
 
-class ProfilePage:
-    """A profile in a real document that notes what would be sent."""
-
-    def __init__(self, view: ProfileOfTasks) -> None:
-        self.view = view
-        self.events: list[DocumentChangedEvent] = []
-        self.document = Document()
-        self.document.add_root(view.build())
-        self.document.on_change(self.events.append)
-
-    def sent(self) -> list[DocumentChangedEvent]:
-        """Update the view once and return what it sent."""
-        self.events.clear()
-        self.view.update()
-        return list(self.events)
+class ProfilePage(Drawn[ProfileOfTasks]):
+    """A profile as a page has it."""
 
     @property
     def frames(self) -> dict[str, Any]:  # arrays and lists

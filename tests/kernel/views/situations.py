@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bokeh.document import Document
-from bokeh.document.events import DocumentChangedEvent
-from bokeh.events import Tap
-from bokeh.models import Plot
-
-from dask_diag_lab.schema import STATES, WORKERS, Batch, GraphChange, SchedulerInfo
+from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, SchedulerInfo
 from dask_diag_lab.schema.columns import default_row
+from dask_diag_lab.schema.tables import EXTRAS, WORKERS
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.views.view import View
 from tests.kernel.store.batches import THRESHOLDS, tables_of
 
 GIB = 1 << 30
@@ -87,36 +82,18 @@ def graph(
     )
 
 
-class Page:
-    """A view in a real document that notes what would be sent.
+FINE = [
+    ("default", "execute", "inc", "thread-cpu", "seconds", 6.0),
+    ("default", "execute", "inc", "thread-noncpu", "seconds", 1.0),
+    ("default", "execute", "load", "deserialize", "seconds", 2.0),
+    ("part", "execute", "load", "disk-read", "bytes", 5000.0),
+    ("part", "gather-dep", "", "network", "seconds", 3.0),
+    ("part", "execute", "load", "my own", "pages", 7.0),
+]
 
-    Attributes
-    ----------
-    plot : Plot
-    events : list of DocumentChangedEvent
-        What the document told since the last `look`.
-    """
 
-    def __init__(self, view: View) -> None:
-        self.view = view
-        self.events: list[DocumentChangedEvent] = []
-        self._document = Document()
-        root = view.build()
-        plot = root if isinstance(root, Plot) else root.select_one({"type": Plot})
-        assert isinstance(plot, Plot)
-        self.plot = plot
-        self._document.add_root(root)
-        plot.set_from_json("outer_width", 800)
-        plot.set_from_json("outer_height", 420)
-        view.update()
-        self._document.on_change(self.events.append)
-
-    def tap(self, x: float, y: float) -> None:
-        """Click at a point of the plane, given in data coordinates."""
-        self.plot._trigger_event(Tap(self.plot, sx=0, sy=0, x=x, y=y))
-
-    def sent(self) -> list[DocumentChangedEvent]:
-        """Update the view once and return what it sent."""
-        self.events.clear()
-        self.view.update()
-        return list(self.events)
+def change(name: str, rows: Sequence[Sequence[Any]]) -> dict[str, Change]:
+    """Return these rows of one extra table, as a batch carries them."""
+    (extra,) = [extra for extra in EXTRAS if extra.name == name]
+    columns = {c.name: [row[i] for row in rows] for i, c in enumerate(extra.columns)}
+    return {name: Change(columns)}

@@ -36,10 +36,6 @@ KNOWN: dict[str, Any] = {
     "blame": "",
     "erred_on": [],
     "missing": "",
-    "actions": [
-        {"action": "transfer", "start": 990.0, "stop": 991.0},
-        {"action": "compute", "start": 991.0, "stop": 995.5},
-    ],
     "story": [
         {"time": 989.0, "start": "released", "finish": "waiting", "stimulus": HTML},
         {"time": 996.0, "start": "processing", "finish": "memory", "stimulus": "s2"},
@@ -57,7 +53,7 @@ ERRED = {
 RUNNING = {**KNOWN, "state": "processing", "worker": W2, "who_has": [], "nbytes": -1}
 WITHOUT_ROWS = {
     **KNOWN,
-    **{name: [] for name in ("dependencies", "dependents", "who_has", "actions", "story")},
+    **{name: [] for name in ("dependencies", "dependents", "who_has", "story")},
     "counts": {},
 }
 

@@ -13,9 +13,9 @@ from dask_diag_lab.views.stream.timeline import Timeline
 from tests.kernel.views.conftest import Feed
 
 
-def built(feed: Feed) -> tuple[TaskStream, StreamFigure]:
+def built(feed: Feed, **arguments: str) -> tuple[TaskStream, StreamFigure]:
     """Return a built stream in a document, as a page has it."""
-    view = TaskStream(feed.live)
+    view = TaskStream(feed.live, arguments=arguments)
     Document().add_root(view.build())
     assert view.figure is not None
     return view, view.figure

@@ -7,10 +7,9 @@ import pytest
 from dask_diag_lab.schema import Change
 from dask_diag_lab.views.models import BarChart
 from dask_diag_lab.views.view import Opening
-from dask_diag_lab.views.workers.bandwidth import MAP_MOST, BandwidthTypes, BandwidthWorkers
+from dask_diag_lab.views.workers.traffic import MAP_MOST, BandwidthWorkers
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import batch, session_of, worker
+from tests.kernel.views.situations import batch, change, session_of, worker
 
 ADDRESS = [str(worker(i)["address"]) for i in range(300)]
 
@@ -54,17 +53,3 @@ def test_too_many_workers_for_a_map_become_bars_slowest_first_and_a_note(n: int,
     drawn.view.update()
     assert len(drawn.sources[1]["x"]) == 20
     assert drawn.view.caption.note == ""
-
-
-def test_square_of_a_worker_that_left_says_so() -> None:
-    live = session_of(workers=[worker(0), worker(1)])
-    live.apply(batch(workers=[worker(0)], removed_workers=[ADDRESS[1]], extras=pairs(2)))
-    assert "worker 1 (left)" in Drawn(BandwidthWorkers(live)).sources[1]["pair"][0]
-
-
-def test_bandwidths_of_types_are_bars_slowest_first() -> None:
-    rates = change("bandwidth-types", [("<b>a</b>", 5e7), ("b", 1e8)])
-    drawn = Drawn(BandwidthTypes(session_of(workers=[worker(0)], extras=rates)))
-    assert drawn.data["rate"] == [5e7, 1e8]
-    assert drawn.view.caption.headline == "Bandwidth: 50.0 MB/s to 100 MB/s"
-    assert drawn.view.table().columns == {"type": ["<b>a</b>", "b"], "rate": [5e7, 1e8]}

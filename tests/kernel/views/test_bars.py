@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bokeh.models import ColumnDataSource
 
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.view import Opening
-from tests.kernel.views.drawn import Drawn, SentBytes
+from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, session_of, worker
 
 
@@ -53,15 +52,6 @@ class Memory(BarPlot):
 
 def drawn(n: int = 2, **given: Any) -> Drawn[Memory]:
     return Drawn(Memory(session_of(workers=[worker(i, **given) for i in range(n)])))
-
-
-def test_of_many_rows_only_what_differs_is_sent() -> None:
-    shown = drawn(500)
-    shown.view.live.apply(batch(workers=[worker(7, memory=12345)]))
-    sent = SentBytes(shown.models(ColumnDataSource)[0])
-    assert shown.sent() == ["data"]
-    assert 0 < sent.total < 500
-    assert shown.data["memory"][7] == 12345
 
 
 def chart_of(view: BarPlot) -> Any:  # Bokeh's properties are not typed as their values

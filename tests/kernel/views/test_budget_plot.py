@@ -13,8 +13,7 @@ from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.scheduler.budget import WhereTheTimeGoes
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import batch
+from tests.kernel.views.situations import batch, change
 
 METRICS = [
     ("execute", "work", "thread-cpu", "seconds", 6.0),
@@ -57,14 +56,6 @@ def test_the_last_work_is_shown_and_its_categories_are_all_of_it() -> None:
     assert "20.0 s that all threads were there, 10.0 s from" in shown.view.caption.note
 
 
-def test_a_period_is_shown_with_all_of_its_time() -> None:
-    period = {"start": str(T0 - 60), "stop": str(T0 - 40)}
-    shown = Drawn(WhereTheTimeGoes(at_work(), arguments=period))
-    assert seconds_of(shown)["Computing"] == pytest.approx(5)
-    assert shown.view.table().columns["category"] == ["computing", "dependencies", "client"]
-    assert shown.view.table().columns["prefix"] == ["before", "", ""]
-
-
 def test_a_category_names_the_workers_that_make_it_up() -> None:
     live, maker = LiveSession(), BatchMaker()
     live.apply(maker.batch(workers=[worker_row(f"tcp://w{i}:1", nthreads=1) for i in range(2)]))
@@ -98,7 +89,3 @@ def test_a_click_on_a_category_shows_its_moments_in_the_task_stream() -> None:
     assert (opening.plot, arguments.pop("show")) == ("task-stream", "failed")
     moments = [float(moment) - T0 for moment in arguments.values()]
     assert moments == pytest.approx([0, 10], abs=1e-5)
-
-
-def test_before_any_task_it_says_what_will_come() -> None:
-    assert "No task has run yet" in Drawn(WhereTheTimeGoes(LiveSession())).view.caption.empty

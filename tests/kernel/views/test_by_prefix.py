@@ -11,11 +11,9 @@ from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.tasks.by_prefix import (
     AggregateTimePerAction,
     ComputeTimePerKey,
-    MemoryByKey,
 )
-from tests.kernel.store.batches import BatchMaker, prefix_row
+from tests.kernel.store.batches import BatchMaker
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.situations import MIB, session_of
 
 ROWS = (
     ("load", "compute", 30.0),
@@ -34,39 +32,6 @@ def timed(*rows: tuple[str, str, float]) -> LiveSession:
         maker.action(0, seconds, prefix=prefix, kind=kind)
     live.apply(maker.batch())
     return live
-
-
-def test_memory_is_that_of_the_results_held_largest_first() -> None:
-    rows = [
-        prefix_row("a", memory=2, released=3, nbytes=MIB),
-        prefix_row("b", memory=1, nbytes=3 * MIB),
-        prefix_row("gone", released=5),
-    ]
-    shown = Drawn(MemoryByKey(session_of(prefixes=rows)))
-    assert (shown.data["prefix"], shown.data["nbytes"]) == (["b", "a"], [3 * MIB, MIB])
-    assert shown.view.caption.headline == "Memory by key: 4.00 MiB · 3 results in memory"
-    table = shown.view.table()
-    assert table.columns == {"prefix": ["b", "a"], "nbytes": [3 * MIB, MIB], "count": [1, 2]}
-    assert table.units == {"nbytes": "B"}
-
-
-def test_compute_time_leaves_out_what_was_not_computing() -> None:
-    shown = Drawn(ComputeTimePerKey(timed(*ROWS)))
-    assert (shown.data["prefix"], shown.data["seconds"]) == (["load", "sum"], [30, 10])
-    assert shown.view.caption.headline == "Compute time per key: 40.0 s"
-    assert shown.view.table().columns["prefix"] == ["load", "sum"]
-
-
-def test_mean_and_median_are_of_the_tasks_that_were_recorded() -> None:
-    live, maker = LiveSession(), BatchMaker()
-    for at in range(31):
-        maker.action(at, at + (0.1 if at else 3.1), prefix="load")
-    rows = [prefix_row("load", 3.0, memory=31)]  # what the scheduler expects of the next one
-    live.apply(maker.batch(prefixes=rows))
-    table = ComputeTimePerKey(live).table()
-    assert table.columns["count"] == [31]
-    assert table.columns["mean_s"] == [pytest.approx(6.1 / 31)]
-    assert table.columns["median_s"] == [pytest.approx(0.1, rel=0.05)]
 
 
 def test_actions_are_summed_over_prefixes() -> None:

@@ -8,15 +8,15 @@ import pytest
 from bokeh.models import Axis
 from bokeh.models import Plot as BokehPlot
 
-from dask_diag_lab.schema import EXTRAS, Change
+from dask_diag_lab.schema import Change
 from dask_diag_lab.schema.columns import columns_of
+from dask_diag_lab.schema.tables import EXTRAS
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import GIB, batch, graph, session_of, worker
+from tests.kernel.views.situations import FINE, GIB, batch, change, graph, session_of, worker
 
 NAN = float("nan")
 METRICS = {

@@ -11,7 +11,7 @@ from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
 from bokeh.models.widgets.tables import HTMLTemplateFormatter, StringFormatter
 
-from dask_diag_lab.server.scripts import scripts_for
+from dask_diag_lab.server.page import scripts_for
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell

@@ -10,10 +10,9 @@ from bokeh.events import Tap
 from bokeh.models import Plot, Range1d
 
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.store.events import KINDS
 from dask_diag_lab.views.look import DARK, LIGHT, Look
-from dask_diag_lab.views.tasks import event_texts
-from dask_diag_lab.views.tasks.event_texts import describe
+from dask_diag_lab.views.names import KINDS as TEXTS
+from dask_diag_lab.views.names import describe
 from dask_diag_lab.views.tasks.events import LIVE_S, MOST_MARKS, Events
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import T0
@@ -71,9 +70,8 @@ def test_each_kind_has_a_row_and_words_of_its_own(feed: Feed) -> None:
     assert shown.view.caption.headline == "Events: 7"
 
 
-@pytest.mark.parametrize("kind", sorted(KINDS))
+@pytest.mark.parametrize("kind", sorted(TEXTS))
 def test_every_kind_of_the_store_has_a_row_and_words_whatever_is_missing(kind: str) -> None:
-    assert kind in event_texts.KINDS
     text = describe(kind, {}, {})
     assert len(text) > 8
     assert "None" not in text
@@ -131,9 +129,11 @@ def test_picture_follows_the_time_in_steps_until_the_user_moves_it(feed: Feed) -
     shown.sent()
     assert (time.start, time.end) == (-5.0, 5.0)
     shown.view.command("live")
+    shown.sent()
     text = "No events in the time that is shown; there are 1."
     assert (shown.data["x"], shown.view.caption.empty) == ([], text)
     shown.view.command("fit")
+    shown.sent()
     assert len(shown.data["x"]) == 1
 
 
@@ -159,30 +159,12 @@ def test_click_on_an_error_opens_the_table_of_errors(feed: Feed) -> None:
 
 @pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])
 def test_rows_differ_by_marker_and_erred_is_outlined(feed: Feed, look: Look) -> None:
-    feed.send(9.0, events=[event(0, kind) for kind in KINDS])
+    feed.send(9.0, events=[event(0, kind) for kind in TEXTS])
     data = Drawn(Events(feed.live, look)).data
     rows = [title.partition(":")[0] for title in data["title"]]
     assert len(set(data["marker"])) == len(set(rows))
     erred = rows.index("Failed tasks")
     assert data["line"][erred] != data["fill"][erred]
-
-
-@pytest.mark.parametrize(
-    ("recalled", "text"),
-    [
-        ([], "recording began"),
-        (
-            [event(-9, "client-added", client="c"), event(-5, "restart")],
-            "recording began; the scheduler recalled 2 events before it",
-        ),
-    ],
-)
-def test_where_the_recording_began_is_an_event(
-    recalled: list[tuple[float, str, dict[str, Any]]], text: str
-) -> None:
-    table = drawn(Feed(), 1.0, *recalled).view.table().columns
-    assert (table["kind"][-1], table["event"][-1]) == ("recording-began", text)
-    assert table["time"][-1] == T0 + 1
 
 
 def test_moments_of_the_table_are_such_that_a_page_writes_them_as_times() -> None:

@@ -19,16 +19,15 @@ from tests.kernel.views.situations import batch, session_of, worker
 W0, W1 = worker(0)["address"], worker(1)["address"]
 
 
-def errors(*rows: tuple[object, ...], not_kept: int = 0, attempts: int = 0) -> dict[str, Change]:
+def errors(*rows: tuple[object, ...], not_kept: int = 0) -> dict[str, Change]:
     """Return the extra table of these rows; those of one prefix and type are of one kind.
 
-    There are ``not_kept`` more of each kind that are not there; the first ``attempts`` rows were
-    run again.
+    There are ``not_kept`` more of each kind that are not there.
     """
     kinds = Counter((row[1], _type(row[4])) for row in rows)
     counted = [
-        (*row, i < attempts, kind, kinds[row[1], kind] + not_kept, attempts, FIRST)
-        for i, row in enumerate(rows)
+        (*row, False, kind, kinds[row[1], kind] + not_kept, 0, FIRST)
+        for row in rows
         for kind in [_type(row[4])]
     ]
     names = [column.name for column in History().extras["errors"].table.columns]
@@ -122,28 +121,3 @@ def test_traceback_stays_with_its_error_when_others_come() -> None:
     live.apply(batch(workers=[worker(0), worker(1)], extras=errors(*SAME, OTHER)))
     shown.sent()
     assert "\n\nline 4" in str(shown.view.details.text)
-
-
-def test_table_has_every_text_with_its_traceback_and_what_is_known_of_its_kind() -> None:
-    columns = Exceptions(session_of(extras=errors(*BAD, not_kept=95))).table().columns
-    assert columns["exception"] == [f"ValueError('row {i} is bad')" for i in (4, 3, 2, 1, 0)]
-    assert columns["tasks"] == [1] * 5
-    assert columns["key"] == ["div-4", "div-3", "div-2", "div-1", "div-0"]
-    assert columns["time"] == [104.0, 103.0, 102.0, 101.0, 100.0]
-    assert columns["traceback"] == ["line"] * 5
-    assert columns["kind"] == ["ValueError"] * 5
-    assert columns["kind_tasks"] == [100] * 5
-    assert columns["kind_first"] == [FIRST] * 5
-    workers = Exceptions(failing(*SAME)).table().columns["workers"]
-    assert workers == [f"{W1}, {W0}"]
-
-
-def test_attempts_whose_task_was_run_again_are_no_failed_tasks() -> None:
-    shown = opened(session_of(extras=errors(*SAME, attempts=2)))
-    assert "3 tasks failed on 10.0.0.1:4000, 10.0.0.0:4000 · 2 attempts run" in choose(shown, 0)[0]
-    assert (shown.data["tasks"], shown.data["attempts"]) == ([3], [2])
-    assert shown.view.caption.headline == (
-        "3 failed tasks, 2 failed attempts run again, 1 kind of error"
-    )
-    assert shown.view.table().columns["tasks"] == [3]
-    assert shown.view.table().columns["attempts"] == [2]

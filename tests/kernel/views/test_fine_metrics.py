@@ -11,8 +11,7 @@ import pytest
 from dask_diag_lab.views.scheduler.fine_metrics import OWN, FineMetrics, class_of
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import FINE, change
-from tests.kernel.views.situations import session_of
+from tests.kernel.views.situations import FINE, change, session_of
 
 
 @pytest.mark.parametrize(

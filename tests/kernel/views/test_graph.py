@@ -14,14 +14,34 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraphPlot
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
-from tests.kernel.views.elsewhere import Elsewhere
-from tests.kernel.views.graph_changes import EDGES, KEYS, change, groups_store
-from tests.kernel.views.situations import Page, batch, graph, session_of
+from tests.kernel.views.drawn import Drawn, Elsewhere
+from tests.kernel.views.situations import batch, graph, session_of
+
+KEYS = ["inc-1", "inc-2", "add-1", "sum-1"]
+EDGES = [(0, 2), (1, 2), (2, 3)]
 
 
-def opened(live: LiveSession) -> tuple[TaskGraphPlot, Page]:
+def change(**given: Any) -> GraphChange:  # any field of GraphChange
+    """Return a change that adds nothing, but for ``given``."""
+    return GraphChange(
+        **{"is_snapshot": False, "is_exact": True, "total": 4, "limit": 5000, **given}
+    )
+
+
+def groups_store() -> LiveSession:
+    """Return a session with more tasks than are drawn one by one."""
+    return session_of(
+        graph=GraphChange(is_snapshot=True, is_exact=False, total=120_000, limit=5000),
+        groups=[
+            group_row("load-1", "load", memory=60_000),
+            group_row("sum-1", "sum", ["load-1", "gone-1"], waiting=59_999, erred=1),
+        ],
+    )
+
+
+def opened(live: LiveSession) -> tuple[TaskGraphPlot, Drawn[TaskGraphPlot]]:
     view = TaskGraphPlot(live)
-    return view, Page(view)
+    return view, Drawn(view)
 
 
 def columns(view: TaskGraphPlot, *names: str) -> list[list[Any]]:  # of numbers or text
@@ -39,26 +59,13 @@ def many(first: int = 0, n: int = 600) -> GraphChange:
     return graph(keys, edges, is_snapshot=not first, first=first)
 
 
-def test_nodes_have_state_key_and_prefix_and_work_flows_to_the_right() -> None:
-    states = {0: "memory", 1: "processing", 2: "queued", 3: "waiting"}
-    view, _ = opened(session_of(graph=graph(KEYS, EDGES, states)))
-    assert columns(view, "key", "prefix", "state", "x") == [
-        KEYS,
-        ["inc", "inc", "add", "sum"],
-        ["memory", "processing", "queued", "waiting"],
-        [0, 0, 1, 2],
-    ]
-    assert len(view.edges.model.data["x0"]) == 3
-    assert view.caption.headline == ("4 tasks · 1 processing · 1 in memory · 1 queued · 1 waiting")
-    assert [item.label for item in view.caption.legend][:2] == ["waiting", "queued"]
-
-
 def test_state_change_sends_the_state_column_only() -> None:
     live = session_of(graph=graph(KEYS, EDGES))
-    _, page = opened(live)
+    view, page = opened(live)
     assert page.sent() == []
     live.apply(batch(graph=change(states=[(0, STATES.index("memory"))])))
-    (sent,) = page.sent()
+    view.update()
+    (sent,) = page.events
     assert isinstance(sent, ColumnsPatchedEvent)
     assert sent.patches == {"state": [(0, "memory")]}
 

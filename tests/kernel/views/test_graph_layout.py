@@ -60,18 +60,6 @@ def test_reduction_has_no_crossings_whatever_the_order_of_its_leaves() -> None:
     assert_no_overlap(places)
 
 
-def test_placed_nodes_stay_when_others_come_and_go() -> None:
-    placement, pairs = Placement(), tree(32)
-    before = placement.place(range(63), as_edges(pairs))
-    more = [(at % 32, 63 + at) for at in range(40)]
-    after = placement.place(range(113), as_edges([*pairs, *more]))
-    assert (after[:63] == before).all()
-    assert_no_overlap(after)
-    assert (after[63:103, 0] >= 1).all()
-    kept = placement.place(range(20, 113), as_edges([]))
-    assert (kept == after[20:]).all()
-
-
 def test_new_dependency_goes_left_of_its_dependents() -> None:
     placement = Placement()
     placement.place("abc", as_edges([(0, 1)]))

@@ -8,21 +8,25 @@ import pytest
 from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.tasks import prefix_threads
-from dask_diag_lab.views.tasks.group_progress import TaskGroupProgress
-from dask_diag_lab.views.tasks.prefix_threads import MAX_BINS
+from dask_diag_lab.views import data
+from dask_diag_lab.views.tasks.group_progress import MAX_BINS, TaskGroupProgress, layers_job
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
-from tests.kernel.views.situations import Page
+from tests.kernel.views.drawn import Drawn
 
 RUNNING = ("inc-a", "tcp://w0:1", "inc", 0.0)
 """A task that has been running since `T0`."""
 
 
-def opened(live: LiveSession, look: Look = LIGHT) -> tuple[TaskGroupProgress, Page]:
-    view = TaskGroupProgress(live, look)
-    return view, Page(view)
+@pytest.fixture(autouse=True)
+def restless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a view count anew at once."""
+    monkeypatch.setattr(data, "REST", 0.0)
+
+
+def opened(live: LiveSession) -> tuple[TaskGroupProgress, Drawn[TaskGroupProgress]]:
+    view = TaskGroupProgress(live)
+    return view, Drawn(view)
 
 
 def thread_seconds(view: TaskGroupProgress) -> dict[str, float]:
@@ -91,7 +95,7 @@ def test_threads_with_tasks_too_short_for_a_heartbeat_count(feed: Feed) -> None:
 
 def most_threads(view: TaskGroupProgress) -> float:
     """Return the most threads at work in any step."""
-    return float(view.threads.layers().threads.sum(axis=0).max())
+    return float(layers_job(view.live, view.period)().threads.sum(axis=0).max())
 
 
 @pytest.mark.parametrize("n_unseen", [0, 3])
@@ -121,19 +125,11 @@ def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
     assert parts[-1].endswith("more: 8.00")
 
 
-def test_a_long_history_is_read_in_pieces_and_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prefix_threads, "ROWS_AT_ONCE", 500)
+def test_the_seconds_of_a_long_history_are_those_of_its_tasks() -> None:
     live = LiveSession()
     for batch in Simulation(4, 4, 2000).batches():
         live.apply(batch)
-    view, page = opened(live)
-    n_reads = 1
-    while view.is_behind:
-        assert "reading the history" in view.caption.note
-        page.sent()
-        n_reads += 1
-    assert n_reads == -(-live.history.actions.total // 500)
-    assert "reading" not in view.caption.note
+    view, _ = opened(live)
     rows = live.history.actions.since(0)[1]
     took = (rows["stop"] - rows["start"])[rows["kind"] == Kind.COMPUTE]
     # One task that failed comes without its thread, and is drawn in another's.

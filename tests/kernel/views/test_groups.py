@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.view import Opening
 from tests.kernel.store.batches import group_row
-from tests.kernel.views.situations import MIB, Page, session_of
+from tests.kernel.views.drawn import Drawn
+from tests.kernel.views.situations import MIB, session_of
 
 LOAD = group_row("load-1", "load", memory=5, released=5) | {
     "nbytes": 5 * MIB,
@@ -31,7 +29,7 @@ def many(n: int, prefixes: int) -> list[dict[str, object]]:
 
 def test_box_tells_all_that_its_group_has_done() -> None:
     view = TaskGroupGraph(session_of(groups=[LOAD, SUM]))
-    Page(view)
+    Drawn(view)
     data = view.boxes.model.data
     assert data["label"] == ["load-1", "sum-1"]
     assert data["short"] == ["load", "sum"]
@@ -47,7 +45,7 @@ def test_box_tells_all_that_its_group_has_done() -> None:
 def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so() -> None:
     live = session_of(groups=many(3000, 12))
     view = TaskGroupGraph(live)
-    Page(view)
+    Drawn(view)
     data = view.boxes.model.data
     assert data["label"] == [f"p{i}" for i in range(12)]
     assert data["origin"][0] == "250 groups of prefix p0"
@@ -58,7 +56,7 @@ def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so()
 
 def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
     view = TaskGroupGraph(session_of(groups=many(400, 3)))
-    Page(view)
+    Drawn(view)
     left = view.boxes.model.data["left"]
     assert left[0] < left[1] < left[2]
     lines = view.lines.model.data
@@ -67,25 +65,8 @@ def test_prefixes_that_need_each_other_do_not_break_the_layout() -> None:
 
 def test_click_opens_the_profile_of_the_prefix() -> None:
     view = TaskGroupGraph(session_of(groups=[LOAD, SUM]))
-    page = Page(view)
+    page = Drawn(view)
     page.tap(0.0, 0.45)
     assert view.opening is None
     page.tap(0.1, 0.1)
     assert view.opening == Opening("profile", {"prefix": "load"})
-
-
-@pytest.mark.parametrize("look", [LIGHT, Look(palette="okabe-ito")])
-def test_colour_is_that_of_the_prefix_everywhere(look: Look) -> None:
-    live = session_of(groups=[LOAD, SUM])
-    view = TaskGroupGraph(live, look)
-    Page(view)
-    expected = [prefix_color(live.history.palette.index(name), look) for name in ("load", "sum")]
-    assert view.boxes.model.data["color"] == expected
-
-
-def test_table_has_all_groups() -> None:
-    table = TaskGroupGraph(session_of(groups=[LOAD, SUM])).table()
-    assert table.columns["group"] == ["load-1", "sum-1"]
-    assert table.columns["nbytes_in_memory"] == [5 * MIB, 0]
-    assert table.columns["dependencies"] == ["", "load-1"]
-    assert table.columns["erred"] == [0, 1]

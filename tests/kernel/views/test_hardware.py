@@ -8,8 +8,7 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import UNASKED, Query
-from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.scheduler.hardware import UNMEASURED, Hardware
+from dask_diag_lab.views.scheduler.system import UNMEASURED, Hardware
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import session_of, worker
 
@@ -102,15 +101,3 @@ def test_nothing_is_asked_without_workers_or_without_room_on_one(
     bench.press()
     assert bench.asked == []
     assert expected in bench.view.caption.empty
-
-
-def test_bars_say_whose_means_they_are_also_when_the_next_measurement_fails() -> None:
-    bench = pressed()
-    bench.answer(memory=ONE, disk=ONE)
-    expected = f"Means of all workers at {fmt.clock(bench.asked[0].answered_at)}"
-    assert bench.view.caption.note == expected
-    bench.press()
-    bench.live.fail(bench.asked[-1], "the scheduler is gone.")
-    bench.view.update()
-    assert bench.view.caption.note.startswith("Not measured: the scheduler is gone. · ")
-    assert expected in bench.view.caption.note

@@ -13,7 +13,7 @@ from bokeh.models import CustomJS, CustomJSHover, CustomJSTickFormatter
 from bokeh.resources import CDN, INLINE, Resources
 
 import dask_diag_lab
-from dask_diag_lab.server.scripts import scripts_for
+from dask_diag_lab.server.page import scripts_for
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import models
 from dask_diag_lab.views.registry import Plot, built_in_plots

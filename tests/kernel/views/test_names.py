@@ -20,7 +20,6 @@ from dask_diag_lab.views.names import (
     shown_name,
     worker_name,
 )
-from dask_diag_lab.views.registry import get_plot
 from tests.kernel.views.situations import batch, session_of, worker
 
 
@@ -38,12 +37,6 @@ from tests.kernel.views.situations import batch, session_of, worker
 )
 def test_every_name_that_dask_makes_can_be_seen(key: Hashable, shown: str) -> None:
     assert shown_name(key_split(key)) == shown
-
-
-def test_a_name_of_ten_thousand_characters_keeps_both_its_ends() -> None:
-    shown = shown_name("a" * 5_000 + "z" * 5_000, 40)
-    assert len(shown) == 40
-    assert (shown[:3], shown[-3:]) == ("aaa", "zzz")
 
 
 def test_only_a_bare_number_is_called_a_worker() -> None:
@@ -74,17 +67,3 @@ def test_no_workers_yet_and_no_workers_any_more_have_different_texts() -> None:
     live.apply(all_left())
     assert no_workers(live.history).startswith("No workers now: the last one left at ")
     assert re.search(r":02:03 \S+\. Add some with cluster\.scale\(4\)\.", no_workers(live.history))
-
-
-@pytest.mark.parametrize(
-    "name", ["workers-memory", "cluster-memory", "cpu", "workers", "workers-cpu-timeseries"]
-)
-def test_every_plot_of_workers_says_that_they_are_gone(name: str) -> None:
-    live = session_of(nthreads=0, workers=[])
-    view = get_plot(name)(live)
-    view.build()
-    view.update()
-    assert view.caption.empty == NO_WORKERS
-    live.apply(all_left())
-    view.update()
-    assert view.caption.empty.startswith("No workers now: the last one left at ")

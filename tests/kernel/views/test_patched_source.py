@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.document import Document
 from bokeh.protocol import Protocol
 
-from dask_diag_lab.views.stream.patched_source import Columns, PatchedSource
+from dask_diag_lab.views.stream.figure import Columns, PatchedSource
 
 NAMES = ("left", "right", "y", "kind", "busy")
 

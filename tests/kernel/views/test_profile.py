@@ -17,7 +17,6 @@ from tests.kernel.views.profiles import (
     Situation,
     answer,
     drag,
-    mixed_tree,
     node,
 )
 
@@ -53,15 +52,6 @@ def test_a_period_can_be_asked_for_and_files_have_what_the_reader_chose(
     drag(page, 1000, 1001)
     chosen = page.view.table_arguments
     assert (chosen["prefix"], float(chosen["start"]), float(chosen["stop"])) == ("inc", 2000, 2001)
-
-
-def test_the_same_answer_again_sends_nothing(situation: Situation) -> None:
-    page = situation.page()
-    assert page.sent() == []
-    situation.cluster.profiles[""] = answer(mixed_tree())
-    page.view.sampling.refresh()
-    situation.cluster.reply()
-    assert page.sent() == []
 
 
 def test_a_zoom_is_in_the_headline_and_outlives_a_new_answer_until_it_is_reset(

@@ -14,8 +14,8 @@ from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.names import RECENT_S
 from dask_diag_lab.views.palette import prefix_color
-from dask_diag_lab.views.tasks.event_texts import RECENT_S
 from dask_diag_lab.views.tasks.progress import Progress, estimate
 from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.store.batches import T0, group_row, prefix_row
@@ -117,20 +117,6 @@ def test_arguments_choose_bars_and_order_and_others_are_refused() -> None:
         bars.view.show({"order": "x"})
     with pytest.raises(ArgumentError, match="no argument “worker”; those it has: “by”, “order”"):
         Progress(live, LIGHT, {"worker": "a"})
-
-
-def test_times_of_tasks_are_those_that_were_recorded(feed: Feed) -> None:
-    """Not what the scheduler expects of the next task."""
-    feed.maker.action(0, 1).action(1, 3).action(3, 9)
-    feed.send(
-        9.0, prefixes=[prefix_row("inc", 30.0, memory=3), prefix_row("other", 30.0, waiting=1)]
-    )
-    bars = Bars(feed.live)
-    assert (bars["name"], bars["duration"][1]) == (["other", "inc"], pytest.approx(3.0))
-    assert bars["median"][1] == pytest.approx(2.0, rel=0.06)
-    table = bars.view.table().columns
-    assert table["duration"] == [None, pytest.approx(3.0)]
-    assert (table["done"], table["total"], table["memory"]) == ([0, 3], [1, 3], [0, 3])
 
 
 # --- spans

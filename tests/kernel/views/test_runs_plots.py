@@ -8,8 +8,8 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
+from dask_diag_lab.views.scheduler.budget import RunsPlot
 from dask_diag_lab.views.scheduler.compare import Compare
-from dask_diag_lab.views.scheduler.runs import RunsPlot
 from dask_diag_lab.views.view import ArgumentError, Opening
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.drawn import Drawn

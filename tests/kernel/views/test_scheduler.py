@@ -10,13 +10,10 @@ from bokeh.models.widgets import Div
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
-from dask_diag_lab.views.models import BarChart
-from dask_diag_lab.views.scheduler.moves import Shuffle, Stealing
-from dask_diag_lab.views.scheduler.system import Clients, Contention, Counters, SchedulerSystem
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.scheduler.moves import Shuffle
+from dask_diag_lab.views.scheduler.system import Clients, Counters, SchedulerSystem
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.scheduler_tables import change
-from tests.kernel.views.situations import batch, session_of, worker
+from tests.kernel.views.situations import batch, change, session_of, worker
 
 T0: Final = 1000.0
 NAN = float("nan")
@@ -43,31 +40,6 @@ def test_each_chart_of_the_scheduler_has_its_headline() -> None:
         "Network of its host: 1.00 kB/s in, 2.00 kB/s out",
         "Open files: 40",
     ]
-
-
-def test_samples_that_come_later_are_added() -> None:
-    live = session_of(extras=change("system", [system_row(T0)]))
-    shown = Drawn(SchedulerSystem(live))
-    live.apply(batch(extras=change("system", [system_row(T0 + 1, cpu=50.0)])))
-    shown.view.update()
-    assert shown.data["mean0"] == [10, 50]
-    assert shown.view.table().columns["cpu"] == [10.0, 50.0]
-
-
-def test_event_loops_are_those_of_scheduler_and_workers() -> None:
-    rows = [worker(i, metrics={"event_loop_interval": 0.02 * (i + 1)}) for i in range(12)]
-    live = session_of(workers=rows, extras=change("system", [system_row(T0)]))
-    shown = Drawn(Contention(live))
-    assert shown.data["name"][:2] == ["Scheduler", "worker 0"]
-    assert shown.data["remark"] == [""] * 6 + ["high"] * 7
-    expected = "Event loop interval: scheduler 20.0 ms · workers 130 ms on average, 240 ms at most"
-    assert shown.view.caption.headline == expected
-    assert "install gilknocker" in shown.view.caption.note
-    table = shown.view.table().columns
-    assert (table["name"][:2], table["event_loop_interval"][:2]) == (["Scheduler", "0"], [0.02] * 2)
-    shown.models(BarChart)[0].clicked = [rows[3]["address"], "1"]
-    shown.view.update()
-    assert shown.view.opening == Opening("worker", {"worker": rows[3]["address"]})
 
 
 # --- counters
@@ -127,27 +99,6 @@ def test_counters_of_another_scheduler_have_no_negative_growth() -> None:
 # --- what is moved on purpose
 
 A, B = "tcp://10.0.0.0:4000", "tcp://10.0.0.1:4000"
-
-
-def test_stolen_tasks_are_counted_by_second_and_by_worker() -> None:
-    rows = [
-        (T0, "request", "x", 1, A, B, 2.0, 0.0),
-        (T0, "request", "z", 1, A, B, 2.0, 0.0),
-        (T0 + 0.1, "confirmed", "x", 1, A, B, NAN, NAN),
-        (T0 + 0.1, "already-computing", "z", -1, A, B, NAN, NAN),
-        (T0 + 3, "confirmed", "y", 1, A, B, 2.0, 0.0),
-    ]
-    live = session_of(workers=[worker(0), worker(1)], extras=change("stealing", rows))
-    shown = Drawn(Stealing(live))
-    assert shown.data["mean0"] == [0, 1, 0, 0, 1]
-    assert shown.data["mean1"] == [0, 3, 0, 0, 0]
-    assert shown.view.parts[1].table().columns == {
-        "name": ["worker 0", "worker 1"],
-        "gave": [2, 0],
-        "took": [0, 2],
-    }
-    assert shown.view.caption.headline == "2 moved (solid), 3 tried or in vain (dashed)"
-    assert shown.view.table().columns["event"] == [row[1] for row in rows]
 
 
 def shuffle_row(shuffle: str, number: int, sent: float) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ from bokeh.protocol import Protocol
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesPlot
+from dask_diag_lab.views.time_axis import MovingRange
 from tests.kernel.views.drawn import Drawn, SentBytes
 
 T0: Final = 1_795_000_000.0
@@ -146,3 +147,11 @@ def test_lines_of_different_times_share_one_axis() -> None:
     assert list(data["x"]) == [0, 1, 2, 3, 4]
     assert np.isnan(data["mean0"][3:]).all()
     assert np.isnan(data["mean1"][:2]).all()
+
+
+def test_what_is_no_stretch_of_time_is_not_taken_over() -> None:
+    time = MovingRange()
+    time.follow(0, 10)
+    time.model.update(start=4, end=2)
+    time.follow(0, 20)
+    assert time.place == (time.start, time.end) == (0, 20)

@@ -55,13 +55,6 @@ def test_profile_and_worker_are_a_click_away() -> None:
     assert page.opened() == Opening("worker", {"worker": W1})
 
 
-def test_times_and_story_are_tables() -> None:
-    page, _ = shown(show="times")
-    assert page.rows("action", "seconds") == [("transfer", 1.0), ("compute", 4.5)]
-    page.set("section", "story")
-    assert page.rows("start", "finish", "stimulus")[0] == ("released", "waiting", HTML)
-
-
 def test_a_failed_task_shows_its_error_first_and_where_it_failed() -> None:
     page, _ = shown({**ERRED, "blame": "other"})
     assert page.text.startswith("The error is that of other")
@@ -69,7 +62,7 @@ def test_a_failed_task_shows_its_error_first_and_where_it_failed() -> None:
     assert page.facts["Failed on"] == "worker 2"
 
 
-@pytest.mark.parametrize("section", ["dependencies", "workers", "times", "story"])
+@pytest.mark.parametrize("section", ["dependencies", "workers", "story"])
 def test_a_table_without_rows_says_so_also_in_the_export(section: str) -> None:
     page, _ = shown(WITHOUT_ROWS, show=section)
     assert page.text.endswith(": none are known of this task.")
@@ -104,7 +97,7 @@ def runs(page: Shown, clock: Clock, *starts: float) -> None:
 
 
 def test_a_running_task_says_since_when_for_how_long_and_where() -> None:
-    page, clock = shown({**RUNNING, "actions": []}, show="times")
+    page, clock = shown(RUNNING, show="times")
     runs(page, clock, 980.0)
     assert page.rows("action", "seconds", "worker") == [("computes now", 20.0, "worker 2")]
     assert page.facts["Runs since"] == fmt.clock(980.0)

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from bokeh.document.events import DocumentChangedEvent
 from bokeh.events import DoubleTap
 
 from benchmarks.simulator import BEGIN, Simulation
@@ -15,7 +14,6 @@ from dask_diag_lab.schema import Change, Kind, Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.format import clock as time_of_day
-from dask_diag_lab.views.look import DARK
 from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0, BatchMaker, group_row, worker_row
@@ -149,24 +147,6 @@ def test_a_dead_workers_rows_end_with_a_mark_and_go_with_its_last_task() -> None
 # What is sent.
 
 
-def test_nothing_is_sent_when_nothing_changed_and_no_data_for_another_look(feed: Feed) -> None:
-    feed.maker.action(0, 1)
-    feed.send(1)
-    view, figure = built(feed)
-    events = list[DocumentChangedEvent]()
-    document = figure.figure.document
-    assert document is not None
-    document.on_change(events.append)
-    for _ in range(3):
-        feed.now += 0.25
-        view.update()
-    assert events == []
-    view.look = DARK
-    view.restyle()
-    assert figure.blocks.model not in [getattr(event, "model", None) for event in events]
-    assert figure.figure.background_fill_color == DARK.background
-
-
 def test_a_dense_run_and_a_large_history_stay_within_their_bytes() -> None:
     simulation, now = Simulation(n_workers=16, n_threads=4, n_tasks=60_000), [1e6]
     begin_s, seconds = 40, 12
@@ -297,16 +277,6 @@ def test_the_hole_of_a_paused_worker_has_a_pattern_a_legend_and_an_explanation(f
     assert "worker paused" not in labels(view)
 
 
-def test_a_pause_that_began_before_anybody_listened_is_drawn_from_then_on() -> None:
-    feed = Feed()
-    row = worker_row("tcp://w0:1", status="paused", last_seen=T0 + 1)
-    feed.maker.action(0, 10)
-    feed.send(10, workers=[row])
-    assert data(built(feed)[1].paused)["left"] == pytest.approx([1])
-    feed.send(12, workers=[row | {"status": "running", "last_seen": T0 + 11}])
-    assert data(built(feed)[1].paused)["right"] == pytest.approx([11])
-
-
 # Clicks.
 
 
@@ -404,10 +374,7 @@ def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> 
     feed.maker.action(4.1, 9, worker="tcp://w1:1", prefix="sum", ready=0.09, assigned=0.08)
     groups = [group_row("load-1", "load", memory=1), group_row("sum-1", "sum", ["load-1"])]
     feed.send(12, groups=groups)
-    view = TaskStream(feed.live, arguments={"start": str(T0), "stop": str(T0 + 10)})
-    view.build()
-    figure = view.figure
-    assert figure is not None
+    view, figure = built(feed, start=str(T0), stop=str(T0 + 10))
     assert data(figure.linked)["left"] == []
     view.set_control("show", "critical-path")
     view.update()
@@ -423,10 +390,8 @@ def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
     feed.maker.action(6, 10, ready=1.0, assigned=0.0, report_delay=0.0)
     feed.send(12)
     period = {"start": str(T0), "stop": str(T0 + 10)}
-    view = TaskStream(feed.live, arguments={**period, "show": "failed"})
-    view.build()
-    assert view.figure is not None
-    outlined = view.figure.linked
+    view, figure = built(feed, **period, show="failed")
+    outlined = figure.linked
     assert (data(outlined)["left"], data(outlined)["right"]) == ([0], [1])
     for category, start, stop in (("client", 4, 5), ("scheduler", 5, 6)):
         view.set_control("show", category)
@@ -441,14 +406,8 @@ def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
 
 
 def test_without_workers_there_is_nothing_to_outline() -> None:
-    live = LiveSession()
-    live.apply(BatchMaker().batch())
-    period = {"start": str(T0), "stop": str(T0 + 10)}
-    view = TaskStream(live, arguments={**period, "show": "client"})
-    view.build()
-    view.update()
-    assert view.figure is not None
-    assert data(view.figure.linked)["left"] == []
+    _, figure = built(Feed().send(1), start=str(T0), stop=str(T0 + 10), show="client")
+    assert data(figure.linked)["left"] == []
 
 
 def test_a_click_outlines_a_block_also_a_thin_one_beside_the_pointer(feed: Feed) -> None:

@@ -8,7 +8,7 @@ import pytest
 from dask_diag_lab.views.stream.task_stream import SETTLE_S
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Clock, Feed
-from tests.kernel.views.elsewhere import Elsewhere
+from tests.kernel.views.drawn import Elsewhere
 from tests.kernel.views.task_streams import built, data, labels, many, move
 
 
@@ -126,21 +126,6 @@ def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: C
 
 
 # Off the loop.
-
-
-def test_the_first_look_at_a_long_log_is_gathered_off_the_loop(feed: Feed) -> None:
-    many(feed, 3000)
-    elsewhere = Elsewhere(feed.live)
-    view, figure = built(feed)
-    assert len(elsewhere.open) == 1
-    assert data(figure.blocks)["left"] == []
-    elsewhere.finish()
-    view.update()
-    assert len(data(figure.blocks)["left"]) == 3000
-    elsewhere.finish()  # the shares of its headline
-    view.update()
-    assert elsewhere.open == []
-    assert "% computing" in view.caption.headline
 
 
 def test_blocks_rows_and_zero_come_together(feed: Feed) -> None:

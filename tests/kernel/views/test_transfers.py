@@ -14,7 +14,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.stream.transfers import Transfers
-from tests.kernel.views.elsewhere import Elsewhere
+from tests.kernel.views.drawn import Elsewhere
 from tests.kernel.views.situations import MIB, batch, session_of, worker
 from tests.kernel.views.task_streams import move
 
@@ -108,15 +108,6 @@ def test_choice_of_another_worker_asks_for_it() -> None:
     assert view.caption.controls[0].value == view.table_arguments["worker"] == ADDRESS[1]
 
 
-def test_table_tells_size_wire_and_rate() -> None:
-    rows = [transfer(0, 1, 0.0), transfer(0, 1, 3.0, direction="out", compressed=MIB)]
-    table = Transfers(asked(*rows)[0]).table()
-    assert table.columns["direction"] == ["sent", "received"]
-    assert table.columns["ratio"] == [0.1, None]
-    assert table.columns["rate"] == [2e7, 2e7]
-    assert table.units["rate"] == "B/s"
-
-
 def test_long_logs_are_read_off_the_loop() -> None:
     live, _ = asked(*[transfer(n % 3, (n + 1) % 3, float(n)) for n in range(100)])
     elsewhere = Elsewhere(live)
@@ -139,11 +130,3 @@ def test_a_failure_is_noted_and_the_last_picture_kept() -> None:
     view.update()
     assert "The worker did not answer." in view.caption.note
     assert len(view.rects.model.data["left"]) == 1
-
-
-def test_no_transfers_and_no_answer_have_different_empty_texts() -> None:
-    live, _ = asked()
-    assert opened(Transfers(live)).caption.empty.startswith("No transfers yet")
-    live.queries.on_ask = lambda _: None
-    waiting = opened(Transfers(live, arguments={"worker": ADDRESS[1]}))
-    assert waiting.caption.empty.startswith("Waiting")

@@ -9,7 +9,6 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.details.worker import WorkerPage
-from dask_diag_lab.views.names import NO_WORKERS
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import GIB, batch, worker
@@ -136,27 +135,6 @@ def test_another_worker_a_task_and_the_profile_are_a_click_away() -> None:
     assert page.opened() == Opening("profile", {"worker": W2})
 
 
-def test_the_worker_is_asked_again_after_two_seconds_and_not_before() -> None:
-    page, clock = shown()
-    assert page.cluster.kinds() == ["worker"]
-    clock.now += 1.9
-    page.settle()
-    assert page.cluster.kinds() == ["worker"]
-    clock.now += 0.2
-    page.settle()
-    assert page.cluster.kinds() == ["worker", "worker"]
-
-
-def test_an_equal_answer_sends_nothing() -> None:
-    page, clock = shown()
-    clock.now += 3
-    page.view.update()
-    assert page.cluster.answer() == 1
-    page.events.clear()
-    page.view.update()
-    assert page.events == []
-
-
 def test_a_worker_that_left_keeps_its_last_answers() -> None:
     page, clock = shown(worker=W1)
     page.view.live.apply(batch(workers=[], removed_workers=(W1,)))
@@ -176,15 +154,6 @@ def test_the_page_of_an_unknown_worker_is_empty(address: str) -> None:
     page = Shown(WorkerPage(live, arguments={"worker": address}), Answering(live, {}))
     words = f"There is no worker with the address “{address}” now. Choose one above."
     assert (page.view.caption.empty, page.facts) == (words, {})
-
-
-def test_no_worker_is_an_empty_page_with_words() -> None:
-    live = LiveSession()
-    cluster = Answering(live, {})
-    live.apply(batch(workers=[]))
-    page = Shown(WorkerPage(live), cluster)
-    assert page.view.caption.empty == NO_WORKERS
-    assert cluster.asked == []
 
 
 @pytest.mark.parametrize("show", ["tasks", "transfers", "call-stacks", "logs"])

@@ -10,8 +10,12 @@ from dask_diag_lab.server.handlers import health_of
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.view import Opening, View
-from dask_diag_lab.views.workers.gpu import GpuMemory, GpuUtilization, RmmMemory
-from dask_diag_lab.views.workers.load import Cpu, Occupancy, TasksInMemory, TasksProcessing
+from dask_diag_lab.views.workers.load import (
+    Cpu,
+    GpuMemory,
+    GpuUtilization,
+    RmmMemory,
+)
 from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
 from dask_diag_lab.views.workers.over_time import (
     CpuSeries,
@@ -49,43 +53,6 @@ def column(view: BarPlot, name: str) -> list[Any]:
 
 
 # --- load
-
-
-def test_occupancy_is_given_as_work_and_as_time_on_all_threads() -> None:
-    rows = [worker(0, occupancy=30.0, processing=3), worker(1, occupancy=10.0)]
-    view = shown(Occupancy, *rows)
-    assert view.caption.headline == "Occupancy: 40.0 s of work · about 5.00 s on 8 threads"
-    assert column(view, "wall") == [7.5, 2.5]
-    assert view.table().columns["occupancy"] == [30.0, 10.0]
-
-
-def test_load_is_a_level_a_remark_and_a_column_where_idle_wins() -> None:
-    rows = [
-        worker(0),
-        worker(1, is_saturated=True, processing=9),
-        worker(2, is_idle=True, is_saturated=True),
-    ]
-    view = shown(TasksProcessing, *rows)
-    assert column(view, "remark") == ["", "saturated", "idle"]
-    assert column(view, "level_index") == [0, 1, 2]
-    assert view.table().columns["load"] == ["normal", "saturated", "idle"]
-    reported = "Tasks processing: 9 tasks · 3 workers, 1 saturated, 1 idle"
-    assert view.caption.headline == reported
-    assert [item.label for item in view.caption.legend] == ["normal", "saturated", "idle"]
-
-
-def test_results_are_counted_on_each_worker_that_has_them() -> None:
-    view = shown(TasksInMemory, worker(0, in_memory=3, managed=GIB), worker(1, in_memory=1))
-    assert view.caption.headline == "Tasks in memory: 4 results, copies included · 2 workers"
-    assert view.table().columns["in_memory"] == [3, 1]
-    assert view.table().units == {"managed": "B"}
-
-
-def test_cpu_reaches_to_all_threads() -> None:
-    view = shown(Cpu, worker(0, cpu=150.0), worker(1, cpu=50.0, nthreads=2))
-    assert view.caption.headline == "CPU: 200 % of 600 % · 33 % in use"
-    assert column(view, "full") == [400, 200]
-    assert view.table().units == {"cpu": "%"}
 
 
 def test_names_are_those_of_people_and_a_click_opens_the_worker() -> None:
@@ -197,13 +164,6 @@ def test_only_workers_that_report_a_gpu_have_a_bar() -> None:
     view = shown(GpuUtilization, *rows)
     assert column(view, "gpu_utilization") == [40, 90]
     assert view.caption.headline == "GPU use: 65 % on average · 2 of 3 workers"
-
-
-def test_pool_of_rmm_is_split_into_used_and_free() -> None:
-    metrics = {**GPU, "rmm.rmm-used": GIB, "rmm.rmm-total": 4 * GIB}
-    view = shown(RmmMemory, worker(0, metrics=metrics))
-    assert [column(view, part.column) for part in view.parts] == [[GIB], [3 * GIB]]
-    assert view.table().columns["rmm_pool"] == [4 * GIB]
 
 
 # --- workers that share a process

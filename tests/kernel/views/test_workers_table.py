@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from bokeh.document import Document
-from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent
+from bokeh.document.events import DocumentChangedEvent
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.workers.workers_table import WorkersTable
-from tests.kernel.views.situations import GIB, batch, session_of, worker
+from tests.kernel.views.situations import GIB, session_of, worker
 
 NET = "host_net_io.read_bps"
 
@@ -33,22 +32,6 @@ def cells(view: WorkersTable, name: str) -> list[Any]:
     return list(view.sortable.source.data[name])
 
 
-def test_row_has_the_numbers_of_its_worker() -> None:
-    row = worker(0, managed=GIB, cpu=150.0, in_memory=7, metrics={"num_fds": 31})
-    view, _ = opened(session_of(workers=[row]))
-    assert cells(view, "memory") == [GIB]
-    assert cells(view, "memory_share") == [25]
-    assert cells(view, "cpu") == [150]
-    assert cells(view, "fds") == [31]
-    assert cells(view, "in_memory") == [7]
-
-
-def test_worker_without_limit_has_no_share_and_the_total_no_limit() -> None:
-    view, _ = opened(session_of(workers=[worker(0, memory_limit=0), worker(1)]))
-    assert np.isnan(cells(view, "memory_share")[0])
-    assert view.table().columns["memory_limit"][0] is None
-
-
 def test_totals_count_the_traffic_of_a_host_once() -> None:
     metrics = {NET: 5e6}
     rows = [worker(i, host="h", metrics=metrics, managed=GIB) for i in range(3)]
@@ -58,22 +41,6 @@ def test_totals_count_the_traffic_of_a_host_once() -> None:
     assert view.table().columns["memory"][0] == 3 * GIB
     assert view.caption.headline == "4 workers on 2 hosts"
     assert ("Host net in", "6.00 MB/s") in view.caption.facts
-
-
-def test_custom_metrics_appear_and_leave_as_workers_report_them() -> None:
-    live = session_of(workers=[worker(0), worker(1)])
-    view, _ = opened(live)
-    plain = len(view.sortable.columns)
-    live.apply(batch(workers=[worker(0, metrics={"temperature": 41, "<b>site</b>": "<i>x</i>"})]))
-    view.update()
-    assert [c.unit for c in view.sortable.columns[plain - 1 : -1]] == ["text", "number"]
-    assert cells(view, "temperature")[0] == 41
-    assert np.isnan(cells(view, "temperature")[1])
-    assert "<b>site" not in "".join(str(c.title) for c in view.sortable.table.columns)
-    assert view.table().columns["temperature"] == [None, 41, None]
-    live.apply(batch(workers=[worker(0)]))
-    view.update()
-    assert len(view.sortable.columns) == plain
 
 
 def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> None:
@@ -92,15 +59,3 @@ def test_click_opens_the_page_of_the_worker() -> None:
         "worker",
         {"worker": worker(1)["address"]},
     )
-
-
-def test_only_what_changed_is_sent() -> None:
-    rows = [worker(i) for i in range(20)]
-    live = session_of(workers=rows)
-    view, events = opened(live)
-    view.update()
-    assert events == []
-    live.apply(batch(workers=[{**rows[3], "processing": 8}]))
-    view.update()
-    sent = [set(e.cols or ()) for e in events if isinstance(e, ColumnDataChangedEvent)]
-    assert sent == [{"processing"}]

@@ -1,54 +1,85 @@
-/** The clusters of the notebook in front, or all, in the status bar: how many workers there are, what they do, what has failed. */
+/** The plugin of the status bar: of the clusters of the notebook in front, or all, how many workers there are, what they do, what has failed. */
 
-import type { TranslationBundle } from '@jupyterlab/translation';
-import { GroupItem, TextItem } from '@jupyterlab/statusbar';
+import { GroupItem, IStatusBar, TextItem } from '@jupyterlab/statusbar';
 import { ReactWidget, UseSignal } from '@jupyterlab/ui-components';
-import type { ISignal } from '@lumino/signaling';
+import { Signal, type ISignal } from '@lumino/signaling';
 import React from 'react';
 
 import { clustersOf } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import { clock, count } from '../models/units';
+import { count } from '../models/units';
 import type { ISummary } from '../protocol/dashboard';
-import { CommandIDs } from '../tokens';
-import { diagIcon, warningIcon } from './icons';
-import { runCommand, type IPlotServices } from './services';
+import { CommandIDs, NAMESPACE } from '../tokens';
+import { troubleOf } from '../widgets/binding';
+import { diagIcon, warningIcon } from '../widgets/icons';
+import { runCommand } from '../widgets/services';
+import { addOn, askDashboard, frontKernel, type IContext } from './context';
 
-export interface IStatusItemOptions {
-  /** Of these dashboards those of the notebook in front, or of all where it has none. */
-  readonly inFront: (all: readonly IKnownDashboard[]) => readonly IKnownDashboard[];
-  readonly changed: ISignal<unknown, void>;
-  readonly services: Pick<IPlotServices, 'commands' | 'dashboards' | 'runs' | 'trans'>;
-  /** Shows the plot that explains a warning about these dashboards. */
-  readonly onWarning: (plot: string, dashboards: readonly IKnownDashboard[]) => void;
-}
+export const statusPlugin = addOn(
+  'status',
+  'Shows the workers and tasks of Dask clusters in the status bar.',
+  [IStatusBar],
+  (context, statusBar) => {
+    const { services, settings, notebooks } = context;
+    const { dashboards, runs } = services;
+    const changed = new Signal<object, void>({});
+    const update = (): void => {
+      // Only those of the notebook in front tell of their runs: what is watched keeps a kernel awake.
+      const own = settings.showsStatus ? ofFront(context, dashboards.all) : [];
+      const ids = own.map(({ id }) => id);
+      runs.watch('status', ids, 'slowly');
+      changed.emit();
+    };
+    runs.changed.connect(() => changed.emit());
+    dashboards.changed.connect(update);
+    settings.changed.connect(update);
+    notebooks?.currentChanged.connect(update);
+    statusBar?.registerStatusItem(`${NAMESPACE}:status`, {
+      item: statusItem(context, changed),
+      align: 'left',
+      rank: 20,
+      isActive: () => settings.showsStatus && dashboards.all.some(one => one.state === 'live'),
+      activeStateChanged: changed
+    });
+  }
+);
 
 /** Return the item; it is empty while no cluster is live. */
-export function statusItem(options: IStatusItemOptions): ReactWidget {
-  const item = ReactWidget.create(
-    <UseSignal signal={options.changed}>{() => content(options)}</UseSignal>
-  );
+export function statusItem(context: IContext, changed: ISignal<object, void>): ReactWidget {
+  const item = ReactWidget.create(<UseSignal signal={changed}>{() => content(context)}</UseSignal>);
   item.addClass('jp-DaskDiag-status');
   return item;
 }
 
-/** Say how workers of a live cluster died, and that none are left for its tasks; '' for neither. */
-export function troubleOf({ state, summary }: IKnownDashboard, trans: TranslationBundle): string {
-  const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
-  const isStuck = summary?.workers === 0 && total > done + erred;
-  const { text = '', time = 0 } = summary?.losses ?? {};
-  const died = text && `${clock(time).slice(0, 8)} · ${text}`;
-  const parts = [isStuck ? trans.__('no workers') : '', died].filter(Boolean);
-  return state === 'live' ? parts.join(' · ') : '';
+function ofFront(
+  { notebooks }: IContext,
+  all: readonly IKnownDashboard[]
+): readonly IKnownDashboard[] {
+  const kernel = frontKernel(notebooks);
+  return all.filter(one => kernel !== undefined && one.kernel_id === kernel);
 }
 
-function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Element | null {
-  const { commands, dashboards, runs, trans } = services;
+/** Open a plot of the cluster of the notebook in front, or of several of one that is asked for. */
+async function openOf(
+  context: IContext,
+  plot: string,
+  among: readonly IKnownDashboard[]
+): Promise<void> {
+  const found = await askDashboard(context, undefined, among);
+  if (found !== undefined) {
+    runCommand(context.services.commands, CommandIDs.openPlot, { plot, dashboard: found.id });
+  }
+}
+
+function content(context: IContext): JSX.Element | null {
+  const { commands, dashboards, runs, trans } = context.services;
   const onClick = (): void => runCommand(commands, CommandIDs.showSidebar);
-  const live = inFront(clustersOf(dashboards.all).filter(one => one.state === 'live'));
+  const all = clustersOf(dashboards.all).filter(one => one.state === 'live');
+  const own = ofFront(context, all);
+  const live = own.length > 0 ? own : all;
   const failed = live.filter(one => (one.summary?.tasks?.erred ?? 0) > 0);
   const sum = (numberOf: (summary: ISummary) => number): number =>
-    live.reduce((all, { summary }) => all + (summary ? numberOf(summary) : 0), 0);
+    live.reduce((whole, { summary }) => whole + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
   const erred = count(sum(one => one.tasks?.erred ?? 0));
   const hit = live.filter(one => troubleOf(one, trans) !== '');
@@ -105,7 +136,7 @@ function content({ services, inFront, onWarning }: IStatusItemOptions): JSX.Elem
             key={plot}
             className="jp-DaskDiag-statusButton"
             title={title}
-            onClick={() => onWarning(plot, about)}
+            onClick={() => void openOf(context, plot, about)}
           >
             <warningIcon.react tag="span" />
             <TextItem source={label} />
