@@ -405,7 +405,7 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
     }
 
     _lines(members: Members): TooltipLines {
-      const { limit, marks, unit, key, label, parts, columns } = this.spec;
+      const { limit, marks, unit, key, label, merges, parts, columns } = this.spec;
       const most = this._number(limit, members);
       const names: readonly string[] = this.column(members.length > 1 ? label : key);
       const more = members.length > NAMED ? ', …' : '';
@@ -418,7 +418,8 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
           .filter(({ name }) => !few.has(name) || this._number(name, members) > 0)
           .map(column => this._line(column, members)),
         most > 0 ? marks.map(([name, at]) => `${name} ${write(unit, most * at)}`).join(', ') : '',
-        members.length > 1 || key !== label
+        // Where no rows are one bar its name is enough.
+        members.length > 1 || (key !== label && merges !== 'none')
           ? members
               .slice(0, NAMED)
               .map(row => names[row])

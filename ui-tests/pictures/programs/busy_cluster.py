@@ -48,9 +48,28 @@ def parse(part: int) -> int:
     return part
 
 
+def tiny(number: int) -> int:
+    """Take less than what starting a task takes."""
+    return number + 1
+
+
+def larger(numbers: range) -> int:
+    """Do in one task what hundreds of tiny ones do."""
+    return sum(map(tiny, numbers)) + sum(range(2_000_000))
+
+
 def die(_: int) -> None:
     """Kill the worker that runs this."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def short_runs(client: Client) -> tuple[int, int]:
+    """Compute the same in tiny pieces and in large ones; return the numbers of both runs."""
+    with dask_diag_lab.run("a number a task") as first:
+        wait(client.map(tiny, range(3000)))
+    with dask_diag_lab.run("300 numbers a task") as second:
+        wait(client.map(larger, [range(at, at + 300) for at in range(0, 3000, 300)]))
+    return first.number, second.number
 
 
 def work(client: Client) -> None:
@@ -96,11 +115,16 @@ def main() -> None:
     ):
         diagnostics = dask_diag_lab.attach(client)
         parts = urlsplit(diagnostics.url)
+        before, after = map(str, short_runs(client))
         example = client.submit(load, -1, pure=False)
         where: dict[str, Any] = {
             "url": f"{parts.scheme}://{parts.netloc}",
             "token": parse_qs(parts.query)["token"][0],
-            "arguments": {"task": {"key": example.key}},
+            "arguments": {
+                "task": {"key": example.key},
+                "findings": {"run": before},
+                "compare": {"before": before, "after": after},
+            },
         }
         print(json.dumps(where), flush=True)
         threading.Thread(target=work, args=(client,), daemon=True).start()
