@@ -28,6 +28,8 @@ LEAST_SHARE: Final = 0.02
 """Of the run: what costs less than the larger of both is no finding."""
 MOST_UNKNOWN: Final = 0.05
 """Of the thread time: where more was not recorded, there are no findings."""
+SPILLING: Final = 0.1
+"""Of the thread time on disk: tasks start late, and are unbalanced, because of it."""
 LONG_S: Final = 0.1
 """Tasks of this length cost next to nothing beside what they do."""
 
@@ -173,7 +175,7 @@ def _large_graph(case: Case) -> Found | None:
 def _tiny_tasks(case: Case) -> Found | None:
     n = len(case.tasks["start"])
     median_s = float(np.median(case.tasks["seconds"])) if n else inf
-    if median_s >= LONG_S:
+    if median_s >= LONG_S or _is_spilling(case):
         return None
     lost_s = case.seconds("starting", "scheduler")
     work_s = case.seconds("computing", "waiting-in-tasks")
@@ -267,7 +269,7 @@ def _critical_path(case: Case) -> Found | None:
 
 def _unbalanced(case: Case) -> Found | None:
     busy_s = np.bincount(case.tasks["worker"], case.tasks["seconds"], len(case.addresses))
-    if not len(busy_s):
+    if not len(busy_s) or _is_spilling(case):
         return None
     most, median_s = int(busy_s.argmax()), float(np.median(busy_s))
     words: Words = {"worker": case.addresses[most], "busy": float(busy_s[most]), "median": median_s}
@@ -284,6 +286,11 @@ def _transfer(case: Case) -> Found | None:
     words = {**words, "its": 100 * its_s / max(lost_s, 1e-9)}
     n = int(is_moved.sum())
     return Found(case.share("transfer"), n, lost_s, _of("transfer"), words, prefix)
+
+
+def _is_spilling(case: Case) -> bool:
+    """Whether memory is what to mend first: tasks wait at a worker that writes to its disk."""
+    return case.share("disk", "paused") >= SPILLING
 
 
 def _on_disk(case: Case) -> Found:
@@ -445,7 +452,7 @@ def _client(case: Case) -> Found | None:
 
 
 def _scheduler(case: Case) -> Found | None:
-    if case.n_stuck:
+    if case.n_stuck or case.wall("scheduler") < LEAST_S:
         return None
     n, lost_s = len(case.tasks["start"]), case.seconds("scheduler")
     words: Words = {"lost": lost_s, "share": 100 * case.share("scheduler")}

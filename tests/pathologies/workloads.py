@@ -339,8 +339,8 @@ IO: Final = "waiting-io"
 WORKLOADS: Final[Mapping[str, Workload]] = {
     "tiny tasks": Workload(
         ("tiny-tasks", IO),
-        many(nap, [0.005] * 1000),
-        many(nap_often, [0.005] * 50, [20] * 50),
+        many(nap, [0.001] * 2000),
+        many(nap_often, [0.001] * 40, [50] * 40),
     ),
     "data in the graph": Workload(
         ("large-graph", "tiny-tasks"),
@@ -365,7 +365,8 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     "far from its data": Workload(
         ("transfer",), moved, lambda client: moved(client, is_near=True), ROOMY
     ),
-    "short of memory": Workload(("spill",), spilled, spilled, SMALL, ROOMY),
+    # Some workers spill and go on, others are paused; the advice is one.
+    "short of memory": Workload(("spill", "paused"), spilled, spilled, SMALL, ROOMY),
     "results that fill a worker": Workload(("bad-chunks",), large, None, SMALL),
     "paused": Workload(
         ("paused", IO),

@@ -141,11 +141,16 @@ def paused(maker: BatchMaker) -> Mapping[str, Any]:
 
 def on_disk(maker: BatchMaker) -> Mapping[str, Any]:
     busy(maker, 8)
-    for worker in range(4):
-        for at in range(2):
-            start = 8 + at
-            maker.action(start, start + 1, worker=WORKERS[worker], kind=Kind.DISK_WRITE, thread=9)
+    for start in (8, 9):
+        for worker in WORKERS:
+            maker.action(start, start + 1, worker=worker, kind=Kind.DISK_WRITE, thread=9)
     return {}
+
+
+def crowded_and_on_disk(maker: BatchMaker) -> Mapping[str, Any]:
+    for at in range(7):
+        maker.action(at, at + 1, worker=WORKERS[3], kind=Kind.DISK_WRITE, thread=9)
+    return crowded(maker)
 
 
 def waiting(maker: BatchMaker) -> Mapping[str, Any]:
@@ -203,6 +208,11 @@ def test_a_cause_is_found_with_what_it_costs(cause: str, make: Make, saved_s: fl
     assert its[cause].saved_s == pytest.approx(saved_s, nan_ok=True, rel=0.1)
     assert "{" not in its[cause].text + its[cause].advice
     assert next(iter(its)) == cause
+
+
+def test_what_follows_from_spilling_is_no_finding_of_its_own() -> None:
+    assert set(found(case_with(crowded))) == {"unbalanced"}
+    assert set(found(case_with(crowded_and_on_disk))) == {"spill"}
 
 
 METRICS = [("execute", "inc", "thread-noncpu", "seconds", 20.0)]
