@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, suppress
+from contextlib import suppress
 from functools import reduce
 from math import inf
 from pathlib import Path
@@ -34,7 +34,6 @@ Option = Callable[[Any], Any]  # click's decorators return what they are given
 logger = logging.getLogger(__name__)
 
 RETRY_S: Final = 1.0  # between two tries to reach a scheduler that is waited for
-LISTEN_S: Final = 3.0  # until all dashboards are found, and have answered how they are
 
 _PEM: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
 
@@ -95,7 +94,7 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
 
 
 async def _refuse_dashboard(address: str) -> None:
-    """Raise a ValueError where a dashboard of Dask's answers."""
+    """Raise a ValueError with the scheduler's address where a dashboard of Dask's answers."""
     from dask_diag_lab.proxy.client import NotAllowedError
     from dask_diag_lab.proxy.policy import read_address
     from dask_diag_lab.proxy.stock import StockDashboard
@@ -104,11 +103,11 @@ async def _refuse_dashboard(address: str) -> None:
     with suppress(NotAllowedError):  # it is no address of a web server
         given = read_address(place)
         dashboard = StockDashboard(given, [given.host])
-        await dashboard.examine()
+        await dashboard.examine_once()
         if dashboard.info["state"] == "live":
+            scheduler = dashboard.info["scheduler"]["address"] or "in the scheduler's log"
             raise ValueError(
-                f"{address} is Dask's own dashboard. The address of its scheduler is in that one's"
-                " log, and in Python `client.scheduler.address`."
+                f"{address} is Dask's own dashboard. The address of its scheduler is {scheduler}."
             )
 
 
@@ -393,10 +392,7 @@ async def _examined(folders: Sequence[Path]) -> list[tuple[DashboardInfo, str]]:
     registry = DashboardRegistry(
         RecordDiscovery(folders[0], logger, *folders[1:]), Settings(), added, dict
     )
-    with suppress(TimeoutError):
-        async with asyncio.timeout(LISTEN_S), aclosing(registry.messages()) as messages:
-            async for _ in messages:
-                pass
+    await registry.refresh_all()
     found = []
     for info in registry.listing.values():
         if "shown_with" not in info:

@@ -61,6 +61,10 @@ _NUMBER: Final = re.compile(r"([\w-]+\.)?[0-9a-f-]{8,}")
 
 CLIENT_CLOSED: Final = "The client was closed."
 NOT_ASKED: Final = "The client was closed; its cluster cannot be asked any more."
+ANSWER_S: Final = 3.0
+"""So long a recording waits for the profile of its run."""
+MOST_ASKED: Final = 200
+"""Workers that a recording asks for that: each costs the scheduler some 2 ms."""
 KEPT: Final = "The history is kept until the kernel stops."
 NO_OTHER: Final = "The cluster or recording of the earlier run is not open on this machine."
 RECORDED: Final = "This is a recording; its cluster cannot be asked any more."
@@ -532,13 +536,11 @@ class Composition:
         tasks = {"source": "tasks", "worker": ""}
         period = {"start": ends[0], "stop": ends[1]}
         asked = [Query("profile", {**tasks, "prefix": "", **period}), Query("activity", tasks)]
-        answers = (self.query(one.kind, one.arguments) for one in asked)
-        come = await asyncio.gather(*answers, return_exceptions=True)
-        for query, answer in zip(asked, come, strict=True):
+        if len(self._live.history.workers) <= MOST_ASKED:
+            await asyncio.gather(*map(self._answer, asked))
+        for query in asked:
             known = self._live.queries.known(query.kind, **query.arguments)
-            if not isinstance(answer, BaseException):
-                query.answer, query.answered_at = answer, self._live.time
-            elif known is not None:
+            if query.answer is None and known is not None:
                 query.answer, query.answered_at = known.answer, known.answered_at
         return [query for query in asked if query.answer is not None]
 
@@ -555,11 +557,23 @@ class Composition:
         await self.feed.pull()  # brings the collector, which passes questions on to workers
         answer = asyncio.get_running_loop().create_future()
 
-        def fail(text: str) -> None:
-            answer.set_exception(RuntimeError(text))
+        def take(value: object) -> None:
+            if not answer.done():  # nobody waits for it any more
+                answer.set_result(value)
 
-        self.feed.ask(kind, arguments, answer.set_result, fail)
+        def fail(text: str) -> None:
+            if not answer.done():
+                answer.set_exception(RuntimeError(text))
+
+        self.feed.ask(kind, arguments, take, fail)
         return await answer
+
+    async def _answer(self, query: Query) -> None:
+        """Have a question answered, unless the workers are too busy for it."""
+        with suppress(ConnectionError, RuntimeError, TimeoutError):
+            async with asyncio.timeout(ANSWER_S):
+                query.answer = await self.query(query.kind, query.arguments)
+                query.answered_at = self._live.time
 
     def _state_changed(self, state: FeedState) -> None:
         if not self._has_left:  # else `retire` says when it closed, and why

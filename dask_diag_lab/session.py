@@ -185,7 +185,7 @@ class Diagnostics:
         start: float | None = None,
         stop: float | None = None,
     ) -> Any:
-        """Write all that is known of the cluster to a file, without what workers would have to say.
+        """Write all that is known of the cluster to a file, with the profile of all tasks.
 
         Parameters
         ----------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -33,6 +34,14 @@ CONNECT_S: Final = 5.0
 MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 
 _PARAMETERS: Final = HTTP1ConnectionParameters(max_body_size=MAX_ANSWER_BYTES)
+
+# Where systems keep their authorities, for a Python that was built elsewhere and looks there.
+_BUNDLES: Final = (
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+)
 
 UNTRUSTED: Final = (
     "has a certificate for another name, out of date, or of an authority that this Jupyter server "
@@ -75,6 +84,9 @@ def tls_context(ca_file: str, *, is_known: bool) -> ssl.SSLContext:
     if is_known:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return context
+    if not context.cert_store_stats()["x509_ca"]:
+        for bundle in filter(os.path.exists, _BUNDLES):
+            context.load_verify_locations(bundle)
     try:
         if ca_file:
             context.load_verify_locations(ca_file)

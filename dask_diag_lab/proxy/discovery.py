@@ -99,6 +99,11 @@ class SocketDiscovery:
         self._name(records, hosts)
         self._begin({record["pid"] for record in records})
 
+    async def wait(self, timeout_s: float) -> None:
+        """Wait for those that are being asked, but not for long: a busy one answers late."""
+        if self._asking:
+            await asyncio.wait(self._asking.values(), timeout=timeout_s)
+
     async def close(self) -> None:
         """Ask no more."""
         for task in self._asking.values():
@@ -144,26 +149,29 @@ class SocketDiscovery:
                 self._asking[pid] = asyncio.create_task(self._ask(owner, asked))
 
     async def _ask(self, owner: Owner, listening: list[Listener]) -> None:
-        """Ask the sockets of a process, in the order in which they were opened."""
         try:
-            for one in listening:
-                self._due_s[one] = inf
-                try:
-                    dashboard = await self._dashboard_at(one, owner)
-                except (TimeoutError, UpstreamTimeoutError):
-                    now_s = time.monotonic()
-                    pause_s = min(MAX_PAUSE_S, now_s - self._seen_s.get(one, now_s))
-                    self._due_s[one] = now_s + pause_s
-                    return
-                except OSError:
-                    continue  # gone
-                if dashboard is not None:
-                    self.found[one] = dashboard
-                    self._on_found()
-                    if one not in self.named:
-                        return
+            await self._ask_each(owner, listening)
         finally:
             del self._asking[owner.process.pid]
+
+    async def _ask_each(self, owner: Owner, listening: list[Listener]) -> None:
+        """Ask the sockets of a process, in the order in which they were opened."""
+        for one in listening:
+            self._due_s[one] = inf
+            try:
+                dashboard = await self._dashboard_at(one, owner)
+            except (TimeoutError, UpstreamTimeoutError):
+                now_s = time.monotonic()
+                pause_s = min(MAX_PAUSE_S, now_s - self._seen_s.get(one, now_s))
+                self._due_s[one] = now_s + pause_s
+                return
+            except OSError:
+                continue  # gone
+            if dashboard is not None:
+                self.found[one] = dashboard
+                self._on_found()
+                if one not in self.named:
+                    return
 
     async def _dashboard_at(self, listener: Listener, owner: Owner) -> StockDashboard | None:
         if listener not in self.named and await speaks_first(listener.address):

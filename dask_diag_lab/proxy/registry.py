@@ -36,6 +36,8 @@ LOOK_S: Final = 1.0
 # Whoever asks for the list waits so long for what our own servers say, but for no other program: a
 # kernel that holds the interpreter answers late, and is asked on.
 ASKED_S: Final = 0.4
+# Who asks once waits so long for programs that may be a dashboard.
+ONCE_S: Final = 2.0
 # After an error that nobody has foreseen.
 RETRY_S: Final = 5.0
 
@@ -176,6 +178,15 @@ class DashboardRegistry:
         if own := [self._tasks[one] for one in self._ours.values()]:
             await asyncio.wait(own, timeout=ASKED_S)
         return {"dashboards": list(self.listing.values())}
+
+    async def refresh_all(self) -> None:
+        """Look now for who asks once: wait for all, also for programs that may be a dashboard."""
+        await self._scan()
+        await self._look()
+        await self._look()
+        await self._sockets.wait(ONCE_S)
+        others = [one.examine_once() for one in self._stocks.values()]
+        await asyncio.gather(*map(self._examine, self._ours.values()), *others)
 
     async def find(self, dashboard_id: str) -> Dashboard:
         """Return a dashboard that may be contacted now.

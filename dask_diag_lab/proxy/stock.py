@@ -52,6 +52,8 @@ from dask_diag_lab.proxy.sockets import (
 )
 
 EXAMINE_S: Final = 5.0
+# The longest pause between two tries to reach one that does not answer.
+MAX_PAUSE_S: Final = 20.0
 # ``counts.json`` visits every task on the scheduler's loop, 0.4 s for a million on a busy machine:
 # that is once a minute.
 COUNTS_S_EACH: Final = 60e-6
@@ -88,7 +90,7 @@ class Place:
     def verify(self, *, is_suspect: bool) -> None:
         """Make sure that it is still that process and, after a failure, that socket."""
         if not is_running(self.process) or (is_suspect and self.listener not in listeners()):
-            raise ProcessError("its process has ended")
+            raise ProcessError("has ended")
 
 
 class StockDashboard(Dashboard):
@@ -180,8 +182,18 @@ class StockDashboard(Dashboard):
             await super().examine()
         else:
             await self._examine_each()
-        is_waiting = self._identified is None and self._idle_since_s < inf
-        self.examine_s = IDLE_S if is_waiting else EXAMINE_S
+        if self.info["state"] != "live":
+            self.examine_s = min(MAX_PAUSE_S, self.examine_s * 1.5)
+        else:
+            is_waiting = self._identified is None and self._idle_since_s < inf
+            self.examine_s = IDLE_S if is_waiting else EXAMINE_S
+
+    async def examine_once(self) -> None:
+        """Bring it up to date for who asks once: wait until an idle cluster says which it is."""
+        await self.examine()
+        if self.info["state"] == "live" and not self.info["scheduler"]["id"]:
+            await asyncio.sleep(IDLE_S)
+            await self.examine()
 
     async def _examine_each(self) -> None:
         try:
@@ -198,6 +210,9 @@ class StockDashboard(Dashboard):
                 return
             await super().examine()
             if self.info["state"] == "live":
+                return
+            if self.is_suspect and await self._is_scheduler():  # one that was too busy to greet
+                self.set_state("unreachable", A_SCHEDULER.format(host=address.host))
                 return
 
     async def _is_scheduler(self) -> bool:
@@ -232,6 +247,8 @@ class StockDashboard(Dashboard):
         """Say what a scheduler inside a kernel does that gives no answer though it lives."""
         if isinstance(error, UpstreamTimeoutError) and self.info["kernel_id"]:
             return HOLDING
+        if isinstance(error, ProcessError) and self.place is not None:
+            return f"{self.name} {error}."
         return super().failure(error)
 
     async def _ask(self) -> None:
@@ -265,14 +282,15 @@ class StockDashboard(Dashboard):
         is_idle = counts["processing"] == 0 and not is_in_kernel
         workers = counts["workers"]
         self._idle_since_s = min(self._idle_since_s, now_s) if is_idle else inf
+        size = workers, counts["cores"]
         # One that has no workers yet has some in the next moment, where a cell makes it.
         is_empty = workers == 0 and not is_in_kernel
         is_safe = is_empty or now_s - self._idle_since_s >= max(IDLE_S, workers * IDLE_S_EACH)
-        size = workers, counts["cores"]
         if is_safe and size != self._identified:
             identity = check(await self._get(IDENTITY), StockIdentity)
-            self._identified, self._memory_limit = size, identity.get("total_memory")
-            self.info = {**self.info, "scheduler": check(identity, SchedulerMessage)}
+            self._memory_limit, self._identified = identity.get("total_memory"), size
+            scheduler = SchedulerMessage(id=identity["id"], address=identity["address"])
+            self.info = {**self.info, "scheduler": scheduler}
         summary = Summary(workers=workers, threads=counts["cores"])
         if self._memory_limit is not None and size == self._identified:
             summary["memory_limit"] = self._memory_limit

@@ -1,7 +1,7 @@
 """What happened to the cluster, newest last: a bounded list in which bursts are one event.
 
 Must not look at tables: callers pass what was and what is. All kinds of events, which
-`views.tasks.event_texts` has words for, and their details (worker: an address; until: end, on the
+`views.names` has words for, and their details (worker: an address; until: end, on the
 scheduler's clock):
 
 - worker-added: worker, name, nthreads

@@ -52,6 +52,11 @@ class Query:
         self.n_answers = 0
         self.version = 0
 
+    @property
+    def is_useless(self) -> bool:
+        """Whether there is no answer, nor one to come."""
+        return self.state == "failed" and self.answer is None
+
 
 class Queries:
     """What has been asked, each kind and arguments once.
@@ -93,7 +98,10 @@ class Queries:
         if query is None:
             query = self._kept[kind, tuple(sorted(arguments.items()))] = Query(kind, arguments)
             if len(self._kept) > MAX_KEPT:
-                self._kept.popitem(last=False)
+                oldest, *others = list(self._kept)[:-1]
+                # A recording has answers that nobody can give again.
+                useless = (one for one in (oldest, *others) if self._kept[one].is_useless)
+                del self._kept[next(useless, oldest)]
             self._send(query)
         if self._noticed is not None:
             self._noticed.append(query)

@@ -156,8 +156,10 @@ def _restored(meta: Mapping[str, Any], parts: zipfile.ZipFile) -> LiveSession:  
     rows = {n.removeprefix(ACTIONS): c for n, c in arrays.items() if n.startswith(ACTIONS)}
     history.actions.refill(rows)
     live = LiveSession.of_recording(history, dict(meta["recorded"]), dict(meta["selection"]))
-    for kind, arguments, answer, at in map(json.loads, meta.get("answers", ())):
-        live.queries.answered(live.queries.ask(kind, **arguments), answer, at)
+    for text in meta.get("answers", ()):
+        with suppress(RecursionError):  # another Python may have written deeper ones
+            kind, arguments, answer, at = json.loads(text)
+            live.queries.answered(live.queries.ask(kind, **arguments), answer, at)
     return live
 
 

@@ -15,6 +15,8 @@ from dask_diag_lab.store.arrays import GrowingArray, Ints
 
 MAX_STRINGS: Final = 500_000
 """A cluster with a prefix per task could send names without end; past this they share one."""
+ADDRESSES: Final = 50_000
+"""So many more are kept for worker addresses: two workers must not share their slots."""
 OTHER: Final = "(other names)"
 
 
@@ -25,6 +27,8 @@ class StringTable:
     ----------
     limit : int
         Distinct strings kept; further ones all become `OTHER`.
+    addresses : int
+        So many beyond these are given to addresses only: text like ``tcp://10.0.0.1:8786``.
     """
 
     SAVED = ("_texts",)
@@ -33,8 +37,9 @@ class StringTable:
         """Number the texts again."""
         self._ids = {text: number for number, text in enumerate(self._texts)}
 
-    def __init__(self, limit: int = MAX_STRINGS) -> None:
+    def __init__(self, limit: int = MAX_STRINGS, addresses: int = ADDRESSES) -> None:
         self._limit = limit
+        self._addresses = addresses
         self._texts = [""]
         self._ids = {"": 0}
 
@@ -50,7 +55,8 @@ class StringTable:
         known = self._ids.get(text)
         if known is not None:
             return known
-        if len(self._texts) >= self._limit and text != OTHER:
+        limit = self._limit + (self._addresses if "://" in text else 0)
+        if len(self._texts) >= limit and text != OTHER:
             return self.intern(OTHER)
         self._ids[text] = len(self._texts)
         self._texts.append(text)

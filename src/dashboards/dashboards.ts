@@ -105,7 +105,9 @@ export class DashboardsModel implements IDashboards {
       return;
     }
     try {
-      this._take(await this._server.dashboards(), this.feedState !== 'live', true);
+      const dashboards = await this._server.dashboards();
+      this._unopened += 1;
+      this._take(dashboards, this.feedState !== 'live', this._unopened > 1);
     } catch (error) {
       const isMissing =
         error instanceof ServerConnection.ResponseError && error.response.status === 404;
@@ -128,6 +130,7 @@ export class DashboardsModel implements IDashboards {
       socket.onerror = () => undefined; // `close` follows
       socket.onmessage = ({ data }) => {
         clearTimeout(timer);
+        this._unopened = 0;
         try {
           const isFirst = list === null;
           list = listAfter(list, JSON.parse(String(data)));
@@ -231,6 +234,8 @@ export class DashboardsModel implements IDashboards {
   private _tags: ReturnType<typeof tagsOf> = new Map();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
+  /** Attempts in a row that brought nothing, though the server answers: one may fail by chance. */
+  private _unopened = 0;
 }
 
 /** The service by which others see dashboards come and go. */

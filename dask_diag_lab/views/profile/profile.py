@@ -87,7 +87,7 @@ class Other(NamedTuple):
             return cls("", problem=str(error))
         label = f"{run_label(other.history, record, 30)} · {name}"
         sampling = Sampling(other)
-        sampling.start, sampling.stop = record.start, record.stop
+        sampling.start, sampling.stop = record.start, record.stop if record.is_over else 0.0
         query = sampling.query
         if query.answer is None:
             return cls(label, problem=NO_PROFILE.format(label))
@@ -348,13 +348,12 @@ class ProfileOfTasks(View):
         return None if (other := self._read_other()) is None else other.profile
 
     def _read_other(self) -> Other | None:
-        """Return what it is compared with of another dashboard; None where it is of none."""
-        if not (dashboard_id := self.arguments.get("before_of")):
+        """Return what it is compared with of another dashboard: of all tasks; None for nothing."""
+        dashboard_id = self.arguments.get("before_of")
+        if not dashboard_id or self.sampling.prefix or self.sampling.worker:
             return None
-        live, number = self.live, self.number_argument("before")
-        return self._other.of(
-            (dashboard_id, number), 0, lambda: Other.of(live, dashboard_id, number)
-        )
+        live, its = self.live, (dashboard_id, self.number_argument("before"))
+        return self._other.of(its, 0, lambda: Other.of(live, *its))
 
     def _caption_of(self, profile: Profile | None, bins: Bins | None) -> Caption:
         sampling = self.sampling

@@ -274,9 +274,10 @@ class Compare(JobView[Compared | str], BarPlot):
         if own is None or its is None:
             return
         after = str(own[-1].number)
-        before = {"before": self.arguments.get("before") or str(own[0].number)}
+        before = {"before": str(own[0].number)}
         if self._other:
-            before["before_of"] = self._other
+            given = self.arguments.get("before")
+            before = {"before": given, "before_of": self._other} if given else {}
         names = {shown_name(one.prefix, MAX_NAME): one.prefix for one in its.prefixes}
         if self._by == "time" and key == WHOLE:
             self.open("profile", run=after, **before)

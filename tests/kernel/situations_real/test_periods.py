@@ -120,8 +120,9 @@ def test_transfers_and_bandwidths_are_those_of_the_period(two: Two) -> None:
 def test_fine_metrics_are_what_the_period_gained(two: Two) -> None:
     known = sums(two.found.rows("fine-performance-metrics", **two.period), "label", "value")
     of_all_time = metrics(two.found)
-    assert known["second"] >= 5 * 0.3 - 0.05
-    # A heartbeat that comes in the period may still tell of the last task before it.
+    # A heartbeat tells of what has ended before: in the period of the last task before it, and after the
+    # period of the last in it.
+    assert known["second"] > of_all_time["second"] / 2
     assert known.get("first", 0.0) < of_all_time["first"] / 2
 
 
