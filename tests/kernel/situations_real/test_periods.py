@@ -120,8 +120,8 @@ def test_transfers_and_bandwidths_are_those_of_the_period(two: Two) -> None:
 def test_fine_metrics_are_what_the_period_gained(two: Two) -> None:
     known = sums(two.found.rows("fine-performance-metrics", **two.period), "label", "value")
     of_all_time = metrics(two.found)
-    # A heartbeat tells of what ended before it: in the period of the last task before that, after it
-    # of the last one in it.
+    # A heartbeat tells of what ended before it: in the period of the last task before that, and of
+    # the last one in it too late.
     assert known["second"] > of_all_time["second"] / 2
     assert known.get("first", 0.0) < of_all_time["first"] / 2
 
