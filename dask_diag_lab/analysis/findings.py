@@ -28,6 +28,8 @@ LEAST_SHARE: Final = 0.02
 """Of the run: what costs less than the larger of both is no finding."""
 MOST_UNKNOWN: Final = 0.05
 """Of the thread time: where more was not recorded, there are no findings."""
+MOST_WAITING: Final = 0.3
+"""Of the thread time: where tasks waited more, nobody can say how much faster it could be."""
 SPILLING: Final = 0.1
 """Of the thread time on disk: tasks start late, and are unbalanced, because of it."""
 LONG_S: Final = 0.1
@@ -535,8 +537,13 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         return f"{share} of the thread time was not recorded: nothing can be said"
     if not case.wall("computing", "waiting-in-tasks"):
         return "Nothing to report: no task has ended well"
+    share, waits = (
+        write("percent", 100 * case.share(of)) for of in ("computing", "waiting-in-tasks")
+    )
+    if case.share("waiting-in-tasks") > MOST_WAITING:
+        what = "for files, locks, the interpreter or a busy CPU"
+        return f"No single cause stands out: {share} computing, {waits} waiting in tasks, {what}"
     best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
-    share = write("percent", 100 * case.share("computing"))
     is_well = best_s <= max(case.wall_s / 2, LEAST_S)
     says = "Nothing to report" if is_well else "No single cause stands out"
     so_far = "" if case.is_over else " so far"

@@ -45,7 +45,7 @@ MAX_BYTES: Final = 1 << 32
 """Of the parts of a file that is read: some hundred times as much as a million tasks have."""
 
 CUT: Final = "is cut off, its end is missing. Copy it once more, or save the recording again"
-FOREIGN: Final = "is no recording of dask_diag_lab. Those are what `Diagnostics.save` writes"
+FOREIGN: Final = "is no recording of dask_diag_lab. Those are what `run.save` writes"
 OF_ANOTHER: Final = f"this version of dask_diag_lab reads format {FORMAT}: update dask_diag_lab"
 DAMAGED: Final = "Copy it once more, or save the recording again"
 

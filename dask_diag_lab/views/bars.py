@@ -196,10 +196,6 @@ class BarPlot(DataPlot):
             if level.label and (not parts or (level.hatch and index in levels))
         ] + parts
 
-    def own_controls(self) -> Sequence[Control]:
-        """Return what the reader can set beside rows and order; without rows as well."""
-        return ()
-
     # --- the picture
 
     def build(self) -> UIElement:

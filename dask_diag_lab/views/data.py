@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import ALL, BY, Sums
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.view import Table, View
+from dask_diag_lab.views.view import Control, Table, View
 
 ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
 Rows = Mapping[str, ColumnData]
@@ -105,6 +105,10 @@ class DataPlot(View):
     def note(self) -> str:
         """Return what was left out, merged or is an estimate; '' for nothing."""
         return ""
+
+    def own_controls(self) -> Sequence[Control]:
+        """Return what the reader can set beside what its kind of plot has; also without rows."""
+        return ()
 
     def why_empty(self) -> str:
         """Return why there are no rows, and what to do."""

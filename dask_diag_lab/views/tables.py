@@ -100,11 +100,16 @@ class TablePlot(DataPlot):
         self._keys = rows.get(self.key, ())
         self.sortable.replace_columns([column for column in self.columns if column.shown])
         self.sortable.set(self.cells(rows), self.row_colors(rows))
+        controls = self.own_controls()
         if length(rows):
-            facts = self.facts(rows)
-            self.caption = Caption(headline=self.headline(), facts=facts, note=self.note())
+            self.caption = Caption(
+                headline=self.headline(),
+                controls=controls,
+                facts=self.facts(rows),
+                note=self.note(),
+            )
         else:
-            self.caption = Caption(empty=self.why_empty())
+            self.caption = Caption(empty=self.why_empty(), controls=controls)
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""

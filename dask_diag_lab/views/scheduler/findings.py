@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.registry import get_plot, register_plot
 from dask_diag_lab.views.scheduler.budget import OfWork, WorkShown, work_of
 from dask_diag_lab.views.tables import TablePlot
-from dask_diag_lab.views.view import arguments_of
+from dask_diag_lab.views.view import Control, arguments_of
 
 
 class Answer(NamedTuple):
@@ -104,6 +104,17 @@ class Findings(OfWork[Answer], TablePlot):
         """Return that there is nothing to report, or nothing yet; see `DataPlot.why_empty`."""
         its = self.answer
         return self.empty if its is None else f"{its.verdict}."
+
+    def own_controls(self) -> Sequence[Control]:
+        """Return a button for each finding, for those who have no pointer."""
+        found = self.answer.findings if self.answer else []
+        return [
+            Control(one.cause, "button", f"Show me: {TITLES[one.cause].lower()}") for one in found
+        ]
+
+    def set_control(self, name: str, value: str) -> None:  # noqa: ARG002
+        """Open what a button asks for; see `View.set_control`."""
+        self.open_row(name)
 
     def open_row(self, key: str) -> None:
         """Open what shows that a finding is right."""

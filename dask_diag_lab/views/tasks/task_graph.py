@@ -27,6 +27,7 @@ from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
 from dask_diag_lab.views.tasks.task_counts import Ints
 from dask_diag_lab.views.view import Caption, LegendItem, LegendShape, Table
 
+NONE_RECORDED: Final = "No graph was looked at while its tasks were on the scheduler."
 NO_TASKS: Final = "No tasks on the scheduler now. They appear when something is computed."
 WAITING: Final = "Waiting for the task graph."
 
@@ -270,6 +271,8 @@ class TaskGraphPlot(TaskGroupGraph):
         history = self.history
         live = history.groups.states[:, : STATES.index("forgotten")]
         is_coming = history.scheduler is None or live.any() or len(history.graph.node)
+        if self.live.recorded is not None:
+            return NONE_RECORDED
         return WAITING if is_coming else NO_TASKS
 
     def table(self) -> Table:

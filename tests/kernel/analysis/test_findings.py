@@ -255,6 +255,13 @@ def test_a_healthy_run_has_none_and_says_so() -> None:
     assert said == "Nothing to report: 100 % computing; at best 0 s faster"
 
 
+def test_where_tasks_waited_nobody_says_how_much_faster_it_could_be() -> None:
+    said = verdict(case_with(waiting), [], fmt.write)
+    assert said.startswith("No single cause stands out: ")
+    assert "% waiting in tasks" in said
+    assert "faster" not in said
+
+
 def test_what_costs_less_than_half_a_second_is_not_said() -> None:
     def barely(maker: BatchMaker) -> Mapping[str, Any]:
         busy(maker, 9)

@@ -83,6 +83,14 @@ def test_without_a_period_it_is_of_the_last_run() -> None:
     assert "so far" in Drawn(Findings(live)).view.caption.empty
 
 
+def test_what_shows_a_finding_is_a_button_too() -> None:
+    view = Drawn(Findings(session(4.0))).view
+    assert [one.label for one in view.caption.controls] == ["Show me: failed attempts"]
+    view.set_control(view.caption.controls[0].name, "")
+    assert view.opening is not None
+    assert view.opening.plot == "exceptions"
+
+
 def test_a_healthy_run_says_so() -> None:
     empty = Drawn(Findings(session(0.0))).view.caption.empty
     assert empty == "Nothing to report: 100 % computing; at best 0 s faster."
