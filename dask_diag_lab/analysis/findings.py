@@ -540,13 +540,13 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
     share, waits = (
         write("percent", 100 * case.share(of)) for of in ("computing", "waiting-in-tasks")
     )
+    so_far = "" if case.is_over else " so far"
     if case.share("waiting-in-tasks") > MOST_WAITING:
-        what = "for files, locks, the interpreter or a busy CPU"
-        return f"No single cause stands out: {share} computing, {waits} waiting in tasks, {what}"
+        waiting = f"{waits} waiting in tasks, for files, locks, the interpreter or a busy CPU"
+        return f"No single cause stands out{so_far}: {share} computing, {waiting}"
     best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
     is_well = best_s <= max(case.wall_s / 2, LEAST_S)
     says = "Nothing to report" if is_well else "No single cause stands out"
-    so_far = "" if case.is_over else " so far"
     return f"{says}{so_far}: {share} computing; at best {write('seconds', best_s)} faster"
 
 
