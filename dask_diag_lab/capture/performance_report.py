@@ -210,5 +210,5 @@ def _prefixes(rows: TaskRows) -> list[tuple[str, ...]]:
         )
         for at in order.tolist()
     ]
-    header = ("Function", "Tasks", "Failed", "Computing", "A task", "Transfers", "Results")
+    header = ("Function", "Tasks", "Failed", "In tasks", "A task", "Transfers", "Results")
     return [header, *table] if table else []

@@ -126,7 +126,7 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
 
     name = "compute-time-per-key"
 
-    whole = "the time of all computing"
+    whole = "the time of all tasks"
     reads = ("actions", "palette")
     columns = (
         Column("prefix", "Prefix", "key"),

@@ -277,7 +277,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
             "right": edges[1:],
             # Clocks of workers differ a little: that must not move the picture up and down.
             "top": np.full(len(total), round(most, 1) * 1.04),
-            "total": [f"{fmt.significant(number)} threads computing" for number in total.tolist()],
+            "total": [f"{fmt.significant(number)} threads in tasks" for number in total.tolist()],
             "when": [
                 f"{begin} to {end} · {at}"
                 for begin, end, at in zip(ends, ends[1:], clock, strict=False)
@@ -308,7 +308,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
         # Tasks that left their thread run beside those that have one.
         busy = min(now, total) if total else now
         of_all = f" of {fmt.count(total)}" if total else ""
-        return f"{fmt.count(busy)}{of_all} threads computing now"
+        return f"{fmt.count(busy)}{of_all} threads in tasks now"
 
     def note(self) -> str:
         """Return what a step is, and what is not drawn or not by itself."""

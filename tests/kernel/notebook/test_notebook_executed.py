@@ -82,5 +82,5 @@ def test_a_plot_is_saved_with_its_headline_and_why_it_has_no_picture(
 ) -> None:
     title, headline, *_, why = shown(notebook, 2).split(" · ")
     assert title == "Task Stream"
-    assert "computing" in headline
+    assert "in tasks" in headline
     assert why.startswith("no picture: ")
