@@ -44,6 +44,8 @@ _SENT_AS: Final = {"f8": np.float32, "f4": np.float32, "u1": np.uint8}
 
 _FEW: Final = 8
 """So many rows fit in any pane: there is no question of putting some together."""
+_FEW_PARTS: Final = 4
+"""So many parts stay in the legend while no row has them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,8 +177,8 @@ class BarPlot(DataPlot):
     def legend(self, rows: Rows) -> Sequence[LegendItem]:
         """Return the legend: levels with a pattern that rows have, then parts; else all levels.
 
-        Parts without a colour of their own are shown in the colour that most rows have, and parts
-        that no row has last: a small pane shows two lines.
+        Parts without a colour of their own are shown in the colour that most rows have; of many
+        parts only those are there that a row has.
         """
         levels = Counter(np.asarray(rows.get("level_index", [0])).tolist())
         row_color = self._color(self.levels[levels.most_common(1)[0][0]].color)
@@ -187,8 +189,9 @@ class BarPlot(DataPlot):
                 "hatch" if part.hatch else "fill",
                 part.alpha,
             )
-            for part in sorted(self.parts, key=lambda part: not np.any(rows.get(part.column, 0)))
+            for part in self.parts
             if part.label
+            and (len(self.parts) <= _FEW_PARTS or np.any(np.asarray(rows[part.column]) > 0))
         ]
         return [
             LegendItem(level.label, self._color(level.color), "hatch" if level.hatch else "fill")

@@ -18,7 +18,7 @@ from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, Unit
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import ExtraPlot, extra_table
-from dask_diag_lab.views.view import Control, LegendItem, Table
+from dask_diag_lab.views.view import Control, Table
 
 NOTHING: Final = (
     "Nothing was reported yet, or not in this unit for this span. Figures appear a second or two"
@@ -172,10 +172,6 @@ class FineMetrics(ExtraPlot, BarPlot):
         """Return since when; see `DataPlot.note`."""
         together = "all spans of this name together, " if self.span else ""
         return together + (self.period_text or "since the scheduler started")
-
-    def legend(self, rows: Rows) -> Sequence[LegendItem]:
-        """Return the classes that there are."""
-        return [item for item in super().legend(rows) if np.any(np.asarray(rows[item.label]) > 0)]
 
     def table(self) -> Table:
         """Return every row of the metrics, of all units and spans; those of a period lack spans."""

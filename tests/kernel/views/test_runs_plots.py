@@ -45,6 +45,9 @@ def test_each_run_is_a_bar_as_long_as_it_took_newest_first() -> None:
     for row, took_s in enumerate((6, 10)):
         assert sum(shown.data[part][row] for part in parts) == pytest.approx(took_s)
     assert shown.data["client"] == pytest.approx([1, 6], abs=0.01)
+    labels = [item.label for item in shown.view.caption.legend]
+    assert {"Computing", "Client"} <= set(labels)
+    assert "Disk" not in labels  # there was none
 
 
 def test_a_click_on_a_run_opens_its_findings() -> None:
