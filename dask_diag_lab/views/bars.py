@@ -35,7 +35,7 @@ ORDERS: Final = (("size", "by size"), ("name", "by name"))
 
 _AS_IT_IS: Final = (
     *("is_split", "merged_level", "limit", "track", "marks", "end", "noun", "label", "sort_by"),
-    *("merges", "order"),
+    *("merges", "order", "keeps"),
 )
 """Attributes that the browser is told."""
 
@@ -112,6 +112,9 @@ class BarPlot(DataPlot):
         Columns that are written beside a bar; of several, those that are not 0. ``signs`` go
         before them.
     signs : sequence of str
+    keeps : {'value', 'remark', 'all'}
+        What is written where not all of it fits beside the bars: value or remark alone, or all of
+        it, with the name, above each bar.
     limit : str
         Column with the length that a bar should not pass: a strong line, and a quiet bar up to it.
     track : str
@@ -141,6 +144,7 @@ class BarPlot(DataPlot):
     merged_level: ClassVar[Literal["most", "worst"]] = "most"
     value: ClassVar[Sequence[str]] = ()
     signs: ClassVar[Sequence[str]] = ()
+    keeps: ClassVar[Literal["value", "remark", "all"]] = "value"
     limit: ClassVar[str] = ""
     track: ClassVar[str] = ""
     marks: Sequence[tuple[str, float]] = ()

@@ -15,6 +15,8 @@ const NOTE = 16;
 /** Shares of the width that names and values may take. */
 const NAMES_SHARE = 0.3;
 const VALUES_SHARE = 0.3;
+/** Of the line above a bar: the name has the rest. */
+const VALUE_ABOVE_SHARE = 0.8;
 const GAP = 6;
 /** Names of rows that a tooltip has of many put together. */
 const NAMED = 4;
@@ -38,6 +40,7 @@ interface ISpec extends Pick<IArrangement, 'merging' | 'order' | 'merges'> {
   readonly levels: readonly { color: string; sign: string; hatch: string }[];
   readonly merged_level: 'most' | 'worst';
   readonly value: readonly (IColumn & { sign: string })[];
+  readonly keeps: 'value' | 'remark' | 'all';
   readonly limit: string;
   readonly track: string;
   readonly marks: readonly (readonly [string, number])[];
@@ -71,6 +74,8 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
     arranged: IArranged = { rows: [], kind: 'each', isSorted: false };
     geometry: IGeometry | null = null;
     fits = 1;
+    /** Height of a line with name and value above each bar; 0 where they stand beside it. */
+    above = 0;
     focused = -1;
     end = 0;
 
@@ -153,6 +158,8 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
         this.set_hidden_height(0);
         return;
       }
+      ctx.font = this.font(1);
+      this.above = this._line_above(ctx, width);
       let bottom = height - AXIS;
       this._arrange(bottom);
       const hasNote = this._note(0) !== '';
@@ -161,7 +168,6 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
         this._arrange(bottom);
       }
       ctx.textBaseline = 'middle';
-      ctx.font = this.font(1);
       this.geometry = this._lay_out(ctx, width, bottom);
       this._paint_axis(ctx);
       this._paint_rows(ctx, width);
@@ -172,9 +178,16 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
       this.canvas.setAttribute('aria-label', note || `${count(this.n)} ${this.spec.nouns}`);
     }
 
+    /** The height of a line above each bar; 0 where there is none, since all fits beside it. */
+    _line_above(ctx: Context, width: number): number {
+      const rows = this.spec.keeps === 'all' ? [...Array(this.n).keys()] : [];
+      const values = rows.map(row => this._value([row])[0]);
+      return widest(ctx, values) > width * VALUES_SHARE ? LEAST_ROW : 0;
+    }
+
     /** Choose the rows for a height. */
     _arrange(height: number): void {
-      this.fits = Math.max(Math.floor(height / LEAST_ROW), 1);
+      this.fits = Math.max(Math.floor(height / (LEAST_ROW + this.above)), 1);
       this.arranged = arrange({
         ...this.spec,
         sizes: this._sizes(),
@@ -212,24 +225,29 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
 
     _lay_out(ctx: Context, width: number, bottom: number): IGeometry {
       const { rows } = this.arranged;
+      const { above } = this;
       const shown = Math.min(rows.length, this.fits);
       const most = this.column(this.spec.label)[0] === '' ? MOST_ONLY_ROW : MOST_ROW;
       const row = Math.min(bottom / shown, most);
       this.set_hidden_height((rows.length - shown) * row);
       const first = Math.min(Math.round(this.scroller.scrollTop / row), rows.length - shown);
       const view = rows.slice(first, first + shown);
-      const measured = (texts: readonly string[]): number =>
-        Math.max(...texts.map(text => ctx.measureText(text).width));
-      const labels = view.map(one => fitText(ctx, this._name(one), width * NAMES_SHARE, true));
-      const left = measured(labels) + 2 * GAP;
       // As much as fits.
       const said = view.map(members => this._value(members));
-      const values =
-        [0, 1, 2]
-          .map(few => said.map(parts => parts[few]!))
-          .find(texts => measured(texts) <= width * VALUES_SHARE) ?? view.map(() => '');
+      const values = above
+        ? said.map(([full]) => fitText(ctx, full, width * VALUE_ABOVE_SHARE))
+        : ([0, 1, 2]
+            .map(few => said.map(parts => parts[few]!))
+            .find(texts => widest(ctx, texts) <= width * VALUES_SHARE) ?? view.map(() => ''));
+      const labels = view.map((one, at) => {
+        const free = width - ctx.measureText(values[at]!).width - 3 * GAP;
+        // Beside others the end of a name tells it from them.
+        return fitText(ctx, this._name(one), above ? free : width * NAMES_SHARE, !above);
+      });
+      const left = above ? GAP : widest(ctx, labels) + 2 * GAP;
       // Half of the last tick's label stands out where nothing else does.
-      const right = Math.max(width - Math.max(measured(values) + 2 * GAP, AXIS), left + 20);
+      const beside = above ? 0 : widest(ctx, values) + 2 * GAP;
+      const right = Math.max(width - Math.max(beside, AXIS), left + 20);
       const end = this._axis_end();
       const perUnit = (right - left) / end;
       // The axis follows the last bar: few bars need not all of the height.
@@ -238,7 +256,7 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
 
     /** What stands beside a bar, in ever fewer words. */
     _value(members: Members): readonly [string, string, string] {
-      const { value } = this.spec;
+      const { value, keeps } = this.spec;
       const { sign } = this._level(members);
       const numbers = value.filter(({ name }) => {
         const number = this._number(name, members);
@@ -254,7 +272,8 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
           .join('  ');
       const remark = members.length === 1 ? this.column('remark')[members[0]!] : '';
       const full = `${sign} ${written(true)}${remark ? ` · ${remark}` : ''}`.trim();
-      return [full, `${sign} ${written(false)}`.trim(), sign];
+      const less = keeps === 'remark' ? remark : written(false);
+      return [full, `${sign} ${less}`.trim(), sign];
     }
 
     /** A share of something else, " · 42 %"; '' where there is none. */
@@ -305,11 +324,12 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
 
     _paint_rows(ctx: Context, width: number): void {
       const { left, right, row, first, view, labels, values, end, perUnit } = this.geometry!;
-      const { spec } = this;
+      const { spec, above } = this;
       const isBeside = spec.merges === 'mean';
-      const thick = Math.max(row * BAR_SHARE, 1);
+      const thick = Math.max((row - above) * BAR_SHARE, 1);
       view.forEach((members, at) => {
-        const top = at * row + (row - thick) / 2;
+        const top = at * row + above + (row - above - thick) / 2;
+        const middle = at * row + (above || row) / 2;
         if (isBeside) {
           const limit = spec.limit || spec.track;
           const long = limit ? Math.min(this._number(limit, members), end) * perUnit : right - left;
@@ -318,12 +338,12 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
         }
         const bar = this._paint_bar(ctx, members, top, thick);
         this._paint_marks(ctx, members, at);
-        ctx.textAlign = 'right';
+        ctx.textAlign = above ? 'left' : 'right';
         ctx.fillStyle = isBeside ? this.model.muted : this.model.foreground;
-        ctx.fillText(labels[at]!, left - GAP - 2, (at + 0.5) * row);
-        ctx.textAlign = 'left';
+        ctx.fillText(labels[at]!, above ? left : left - GAP - 2, middle);
+        ctx.textAlign = above ? 'right' : 'left';
         ctx.fillStyle = this.model.foreground;
-        ctx.fillText(values[at]!, (isBeside ? right : bar) + GAP, (at + 0.5) * row);
+        ctx.fillText(values[at]!, above ? width - GAP : (isBeside ? right : bar) + GAP, middle);
         if (first + at === this.focused) {
           ctx.strokeStyle = this.model.accent;
           ctx.lineWidth = 2;
@@ -533,6 +553,10 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
     }))
   ];
 };
+
+function widest(ctx: Context, texts: readonly string[]): number {
+  return Math.max(0, ...texts.map(text => ctx.measureText(text).width));
+}
 
 function sum(values: readonly (number | undefined)[]): number {
   return values.reduce<number>((whole, value) => whole + (value || 0), 0);

@@ -238,7 +238,7 @@ class RunsPlot(BarPlot):
         Column("seconds", "Took", "seconds"),
         Column("tasks", "Tasks", "count"),
         Column("idle", "Idle", "percent", adds=False),
-        Column("remark", "First finding"),
+        Column("remark", "First finding", shown=False),
     )
     parts = tuple(
         Part(name, CATEGORIES[name].label, of.color, hatch=of.hatch) for name, of in STYLES.items()
@@ -246,6 +246,7 @@ class RunsPlot(BarPlot):
     label = "label"
     key = "number"
     value = ("seconds",)
+    keeps = "all"
     merges = "none"
     noun = "run"
 

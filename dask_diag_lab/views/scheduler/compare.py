@@ -31,6 +31,18 @@ from dask_diag_lab.views.view import ArgumentError, Control, LegendItem
 BY: Final = (("time", "time"), ("tasks", "tasks"))
 MAX_NAME: Final = 30
 WHOLE: Final = "Whole run"
+SECONDS: Final = (
+    Column("name", "", shown=False),
+    Column("before", "Before", "seconds"),
+    Column("after", "After", "seconds"),
+    Column("step", "Difference", "seconds", shown=False),
+)
+OF_TASKS: Final = (
+    Column("tasks_before", "Tasks before", "count"),
+    Column("tasks_after", "Tasks after", "count"),
+    Column("nbytes_before", "Results before", "bytes"),
+    Column("nbytes_after", "Results after", "bytes"),
+)
 
 
 class Side(NamedTuple):
@@ -88,23 +100,13 @@ class Compare(JobView[Compared | str], BarPlot):
     }
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"by": [name for name, _ in BY]}
 
-    columns = (
-        Column("name", "", shown=False),
-        Column("before", "Before", "seconds"),
-        Column("after", "After", "seconds"),
-        Column("step", "Difference", "seconds", shown=False),
-        Column("remark", "Difference", in_table=False),
-        Column("tasks_before", "Tasks before", "count"),
-        Column("tasks_after", "Tasks after", "count"),
-        Column("nbytes_before", "Results before", "bytes"),
-        Column("nbytes_after", "Results after", "bytes"),
-    )
     parts = (
         Part("before", "before", "load_normal"),
         Part("after", "after", "load_saturated"),
     )
     is_split = True
-    value = ("after",)
+    value, signs = ("before", "after"), ("", "→")
+    keeps = "remark"
     merges = "none"
     noun = "row"
 
@@ -113,6 +115,11 @@ class Compare(JobView[Compared | str], BarPlot):
         super().set_up()
         self._by = self.arguments.get("by", BY[0][0])
         self._problem = ""
+
+    @property
+    def columns(self) -> Sequence[Column]:  # type: ignore[override]  # the reader chooses
+        """Seconds, and of prefixes how many tasks and results these are of."""
+        return (*SECONDS, *OF_TASKS) if self._by == "tasks" else SECONDS
 
     @property
     def _other(self) -> str:
@@ -210,11 +217,10 @@ class Compare(JobView[Compared | str], BarPlot):
         words = [fmt.signed(step) for step in (b - a).tolist()]
         changes = [one.status for one in found] or [""] * len(names)
         counts = {
-            f"{what}_{side}": [float(getattr(getattr(one, side), field)) for one in found]
+            f"{what}_{side}": np.array([getattr(getattr(one, side), field) for one in found], "f8")
             for what, field in (("tasks", "n_tasks"), ("nbytes", "nbytes"))
             for side in ("before", "after")
         }
-        unknown = [np.nan] * len(names)
         return {
             "name": names,
             "before": a,
@@ -224,7 +230,7 @@ class Compare(JobView[Compared | str], BarPlot):
                 change if change in ("same", "added", "removed") else word
                 for change, word in zip(changes, words, strict=True)
             ],
-            **{name: np.array(column or unknown) for name, column in counts.items()},
+            **(counts if self._by == "tasks" else {}),
         }
 
     def headline(self) -> str:

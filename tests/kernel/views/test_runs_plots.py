@@ -73,6 +73,8 @@ def test_tasks_that_only_one_run_had_are_said_to_be_so() -> None:
     shown = Drawn(Compare(two_runs(), arguments={"before": "1", "after": "2", "by": "tasks"}))
     assert column(shown, "remark") == {"new": "added", "old": "removed"}
     assert shown.view.table().columns["tasks_after"] == [5, 0]
+    shown.view.set_control("by", "time")  # a category has no tasks
+    assert list(shown.view.table().columns) == ["name", "before", "after", "step"]
 
 
 def test_a_click_on_a_prefix_compares_where_its_code_took_long() -> None:
