@@ -280,7 +280,9 @@ def _cells(column: Column, values: ColumnData) -> ColumnData:
 
 
 _LINES_CSS: Final = """
-.slick-cell {{ line-height: {line}px; padding-top: 4px; white-space: normal; }}
+.slick-cell {{
+  line-height: {line}px; padding-top: 4px; white-space: normal; overflow-wrap: anywhere;
+}}
 .slick-cell > div {{
   display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: {lines};
 }}

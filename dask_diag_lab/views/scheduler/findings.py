@@ -36,12 +36,12 @@ class Findings(OfWork[Answer], TablePlot):
     empty = "No task has run yet. Soon after the first ones it says here what is slow."
 
     columns = (
-        Column("title", "Finding", width=96),
-        Column("saved", "Saves up to", "seconds"),
-        Column("advice", "What to change", width=164),
-        Column("text", "In numbers", width=164),
+        Column("title", "Finding", width=95),
+        Column("advice", "What to change", width=135),
+        Column("text", "In numbers", width=166),
+        Column("saved", "Saves up to", "seconds", shown=False),
         Column("share", "Of thread time", "percent", shown=False),
-        Column("sure", "How sure", width=84),
+        Column("sure", "How sure", shown=False),
         Column("cause", shown=False),
         Column("where", shown=False),
         Column("code", shown=False),
@@ -75,13 +75,17 @@ class Findings(OfWork[Answer], TablePlot):
             "code": [self._code] * len(found),
         }
 
+    def cells(self, rows: Rows) -> Rows:
+        """Return titles with what they save: three columns fit into a narrow pane."""
+        found = self.answer.findings if self.answer else []
+        return {**rows, "title": [_title(one) for one in found]}
+
     def headline(self) -> str:
         """Return the first one, what it saves and what to change; see `DataPlot.headline`."""
         its = self.answer
         assert its is not None  # it has rows
         first = its.findings[0]
-        saved = f", up to {fmt.duration(first.saved_s)}" if np.isfinite(first.saved_s) else ""
-        return f"{TITLES[first.cause]}{saved}: {first.advice}"
+        return f"{_title(first)}: {first.advice}"
 
     @property
     def _code(self) -> str:
@@ -123,6 +127,12 @@ class Findings(OfWork[Answer], TablePlot):
                 plot, arguments, window = one.evidence
                 period = arguments_of(window) if get_plot(plot).has_period else {}
                 self.open(plot, **arguments, **period)
+
+
+def _title(its: Finding) -> str:
+    sure = "" if its.confidence == "measured" else f" ({its.confidence})"
+    saved = f", up to {fmt.duration(its.saved_s)}" if np.isfinite(its.saved_s) else ""
+    return f"{TITLES[its.cause]}{sure}{saved}"
 
 
 def _answer(case: Case) -> Answer:

@@ -32,7 +32,7 @@ def test_a_row_says_what_it_is_what_to_change_and_what_that_saves(
 ) -> None:
     shown = Drawn(Findings(session(4.0), arguments=arguments))
     assert shown.view.caption.headline.startswith("Failed attempts, up to 4.00 s: ")
-    assert shown.data["title"] == ["Failed attempts"]
+    assert shown.data["title"] == ["Failed attempts, up to 4.00 s"]
     assert shown.data["text"] == ["1 failed attempt took 4.00 s of thread time, most of it shaky"]
     assert "Exceptions" in shown.data["advice"][0]
     table = shown.view.table().columns
