@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
+from numbers import Integral, Real
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -183,12 +184,14 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
     Raises
     ------
     ValueError
-        Fewer than one thread, or a negative `transfer`.
+        `threads` is no whole number from 1 on, or `transfer` no number from 0 on.
     """
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads is {threads}: it takes one at least")
-    if not transfer >= 0:
-        raise ValueError(f"transfer is {transfer}: it is so many times what moving data took")
+    if threads is not None and not (_is_number(threads, Integral) and threads >= 1):
+        raise ValueError(f"threads is {threads!r}: it is how many there are, 1 at least")
+    if not (_is_number(transfer, Real) and 0 <= transfer < np.inf):
+        raise ValueError(
+            f"transfer is {transfer!r}: it is so many times what moving data took, 0 for none"
+        )
     tasks, n_threads = case.tasks, max(round(case.threads), 1)
     n = len(tasks["start"])
     if not n or case.share("unknown") > 0.01:
@@ -208,6 +211,10 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
     return Estimate(
         other + (float(tasks["stop"].max()) - begin - measured) + rest_s, case.wall_s, error
     )
+
+
+def _is_number(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _moved(case: Case) -> Floats:
@@ -278,7 +285,7 @@ def _simulated(
     released[released >= np.arange(len(first))] = -1  # it is done with the one that it waits for
     sums = (np.bincount(wave, weights).tolist() for weights in (seconds, lag))
     ends = [0.0] * len(first)
-    free = [0.0] * threads
+    free = [0.0] * min(threads, len(first))
     heapify(free)
     rows = zip(released.tolist(), ready.tolist(), *sums, strict=True)
     for row, (before, could, took, late) in enumerate(rows):

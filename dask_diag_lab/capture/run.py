@@ -239,7 +239,7 @@ class Run(CaptureBlock):
         Raises
         ------
         ValueError
-            Fewer than one thread, or a negative `transfer`.
+            `threads` is no whole number from 1 on, or `transfer` no number from 0 on.
         RuntimeError
             The block has not ended.
         """
