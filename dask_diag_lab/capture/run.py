@@ -64,6 +64,9 @@ def run(name: str | None = None, client: Client | None = None) -> Run:
     """Find out what became of the threads' time while a block is active.
 
     ``with run("etl") as its: …``, then ``print(its)``; of an asynchronous client ``async with``.
+    What a block inside another one submits is of the inner run alone: in the outer one its tasks
+    are *other runs*, and that its end waits for its workers' reports is *client*. A block whose own
+    code submits nothing is of all that ran in its time.
 
     Parameters
     ----------
@@ -84,7 +87,9 @@ def run(name: str | None = None, client: Client | None = None) -> Run:
     return Run(name, client)
 
 
-def runs(client: Client | None = None) -> list[Run] | Coroutine[Any, Any, list[Run]]:
+def runs(
+    client: Client | Diagnostics | None = None,
+) -> list[Run] | Coroutine[Any, Any, list[Run]]:
     """Return the last runs of a cluster, oldest first: what each piece of code had it do.
 
     A piece is a block of `run`, else a cell of this notebook; where neither is known, as of other
@@ -92,8 +97,8 @@ def runs(client: Client | None = None) -> list[Run] | Coroutine[Any, Any, list[R
 
     Parameters
     ----------
-    client : distributed.Client, optional
-        Default: the current client.
+    client : distributed.Client or Diagnostics, optional
+        Such as the recording that `load` returned. Default: the current client.
 
     Returns
     -------
@@ -103,20 +108,19 @@ def runs(client: Client | None = None) -> list[Run] | Coroutine[Any, Any, list[R
     Raises
     ------
     RuntimeError
-        There is no client, or its scheduler cannot be reached.
+        There is no client, its scheduler cannot be reached, or the diagnostics are closed.
     """
-    from dask_diag_lab.session import attach, current_client
+    from dask_diag_lab.session import Diagnostics, attach, current_client
 
+    def read(of: Diagnostics) -> list[Run]:
+        numbers = of.submit(lambda live: [one.number for one in live.history.runs], is_fresh=True)
+        return [Run.of_number(of, number) for number in numbers.result(TIMEOUT_S)]
+
+    if isinstance(client, Diagnostics):
+        return read(client)
     client = current_client() if client is None else client
     diagnostics = attach(client)
-
-    def read() -> list[Run]:
-        numbers = diagnostics.submit(
-            lambda live: [one.number for one in live.history.runs], is_fresh=True
-        )
-        return [Run.of_number(diagnostics, number) for number in numbers.result(TIMEOUT_S)]
-
-    return asyncio.to_thread(read) if client.asynchronous else read()
+    return asyncio.to_thread(read, diagnostics) if client.asynchronous else read(diagnostics)
 
 
 class Run(CaptureBlock):

@@ -105,6 +105,21 @@ def test_runs_are_found_by_themselves_and_know_each_other_apart(client: Client) 
         assert one.budget["other-runs"] > 0
 
 
+def test_blocks_inside_each_other_have_what_they_submitted(client: Client) -> None:
+    with dask_diag_lab.run("outer") as outer:
+        wait(client.map(nap, [0.1] * 2, pure=False))
+        with dask_diag_lab.run("inner") as inner:
+            wait(client.map(nap, [0.2] * 4, pure=False))
+        wait(client.map(nap, [0.1], pure=False))
+    assert [(one.number, one.n_tasks) for one in (outer, inner)] == [(1, 3), (2, 4)]
+    assert outer.start < inner.start < inner.stop < outer.stop
+    assert outer.budget["other-runs"] > 0
+    assert "other-runs" not in inner.budget
+    with dask_diag_lab.run("only around") as outer, dask_diag_lab.run("inside") as inner:
+        wait(client.map(nap, [0.1] * 4, pure=False))
+    assert [(one.number, one.n_tasks) for one in (outer, inner)] == [(0, 4), (3, 4)]
+
+
 def test_a_check_passes_or_raises_with_the_figures(client: Client) -> None:
     with dask_diag_lab.run("checked") as its:
         wait(client.map(nap, [0.2] * 2, pure=False))

@@ -44,6 +44,7 @@ def test_each_run_is_saved_when_it_is_over_and_the_oldest_go(tmp_path: Path) -> 
     assert mine.exists()
     with dask_diag_lab.load(second) as recording:
         assert recording.table("runs").columns["label"][0] == "second"
+        assert str(dask_diag_lab.runs(recording)) == "[<Run 1: first/one>, <Run 2: second>]"
 
 
 def test_a_folder_that_cannot_be_written_is_said_once_and_harms_nothing(
