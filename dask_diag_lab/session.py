@@ -446,7 +446,8 @@ class CellWatch:
     shell : InteractiveShell
         It may execute a cell now.
     on_change : callable
-        Takes a `Piece` of this process's clock when a cell begins, and when it ends.
+        Takes a `Piece` of this process's clock, its code, and the variables there are, when a cell
+        begins, and when it ends.
 
     Attributes
     ----------
@@ -454,9 +455,12 @@ class CellWatch:
         The cell that is executed.
     """
 
-    def __init__(self, shell: InteractiveShell, on_change: Callable[[Piece], None]) -> None:
+    def __init__(
+        self, shell: InteractiveShell, on_change: Callable[[Piece, str, dict[str, Any]], None]
+    ) -> None:
         self._shell, self._on_change = shell, on_change
         self.running: Piece | None = None
+        self._code = ""
         self._ahead = 0  # some versions of IPython count a cell before it runs, others after
         kernel = announce.own_kernel()
         parent: dict[str, Any] = kernel.get_parent("shell") if kernel else {}
@@ -474,7 +478,8 @@ class CellWatch:
     def _begin(self, code: str, cell: str | None) -> None:
         count, now = int(self._shell.execution_count) - self._ahead, time.time()
         self.running = Piece(secrets.token_hex(8), name_of_code(code), cell or "", count, start=now)
-        self._on_change(self.running)
+        self._code = code
+        self._on_change(self.running, code, self._shell.user_ns)
 
     def _ended(self, result: Any) -> None:  # IPython's ExecutionResult
         if result.info.store_history:
@@ -487,7 +492,7 @@ class CellWatch:
         ended, self.running = self.running, None
         if ended is not None:
             ended.stop = time.time()
-            self._on_change(ended)
+            self._on_change(ended, self._code, self._shell.user_ns)
 
 
 class _Attachments:
@@ -533,9 +538,17 @@ class _Attachments:
         if self._cells.running is not None:
             diagnostics.note_code(self._cells.running)
 
-    def _note_cell(self, cell: Piece) -> None:
+    def _note_cell(self, cell: Piece, code: str, variables: dict[str, Any]) -> None:
+        """Tell each cluster of a cell, by a name that is of what it does, as far as that shows."""
+        from distributed import Client
+
+        # Not `isinstance`, which asks a proxy what it stands for. IPython's own begin with “_”.
+        named = [(name, one) for name, one in list(variables.items()) if not name.startswith("_")]
+        clients = {name: one for name, one in named if issubclass(type(one), Client)}
         for diagnostics in list(self._open.values()):
-            diagnostics.note_code(replace(cell))
+            own = {name for name, client in clients.items() if diagnostics.is_for(client)}
+            name = name_of_code(code, own, clients.keys() - own)
+            diagnostics.note_code(replace(cell, name=name))
 
     def load(self, path: Path) -> Diagnostics:
         """Return diagnostics of a recording, started now."""

@@ -131,6 +131,8 @@ class LiveSession:
             return
         if self.history.until:
             self.history.events.feed_changed(self.time, state, reason)
+        if state == "closed":
+            self.history.runs.end(self.history.until)
         self.feed_state = new
         self._n_changes += 1
         if state not in ("lost", "closed"):

@@ -8,7 +8,7 @@ unfinished task between them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
 from typing import Any, Final, Literal
@@ -33,6 +33,7 @@ FROM_WORKERS: Final = "Client-worker"
 """`distributed` begins so the ids of the clients that tasks make."""
 MAX_NAME: Final = 80
 _CALLS: Final = re.compile(r"\b(?:compute|persist|submit|map)\s*\(")
+_WORD: Final = re.compile(r"\w+")
 
 _READ: Final = ("kind", "outcome", "prefix", "start", "stop", "graph")
 State = Literal["running", "done", "failed", "cancelled"]
@@ -54,6 +55,9 @@ class Piece:
         Number of the execution, as in ``In [12]``; 0 where there is none.
     start, stop : float
         Seconds since the epoch by the scheduler's clock; infinite while it runs.
+    clients : set of str
+        Of each cluster that it had compute, the first client that it did so with: one set, which
+        the tables of all these clusters share.
     """
 
     id: str
@@ -62,6 +66,7 @@ class Piece:
     count: int = 0
     start: float = 0.0
     stop: float = inf
+    clients: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -112,8 +117,12 @@ class RunRecord:
 
     @property
     def stop(self) -> float:
-        """When it was over; infinite while it is not."""
-        return max(self.last, self.code.stop) if self.is_over else inf
+        """When it was over; infinite while it is not.
+
+        After its last task, code that had several clusters compute may have waited for another one.
+        """
+        until = self.last if len(self.code.clients) > 1 else max(self.last, self.code.stop)
+        return until if self.is_over else inf
 
     @property
     def state(self) -> State:
@@ -203,7 +212,7 @@ class RunTable:
         if known is None:
             self._pieces = [*self._pieces[-MAX_PIECES:], replace(piece)]
         elif known.stop != piece.stop:
-            known.stop, known.count = piece.stop, piece.count
+            known.stop, known.count, known.name = piece.stop, piece.count, piece.name
             self.version += 1
 
     def _code_of(self, client: str, time: float) -> Piece | None:
@@ -250,6 +259,7 @@ class RunTable:
         if record is None:
             self._n_runs += 1
             code = code or Piece("", start=time, stop=time)
+            code.clients.add(client)
             record = RunRecord(self._n_runs, client, code, time, until)
             self._records = [*self._records[1 - MAX_RUNS :], record]
         record.last = max(record.last, until)
@@ -296,10 +306,29 @@ class RunTable:
                 record.is_settled = True
                 self.version += 1
 
+    def end(self, now: float) -> None:
+        """Note that the cluster is gone, of whose code nobody tells any more."""
+        for piece in self._pieces:
+            piece.stop = min(piece.stop, now)
+        self.settle(inf, is_idle=True)
 
-def name_of_code(code: str) -> str:
-    """Return what a piece of code is called: its first line that has the cluster compute."""
-    for line in code.splitlines():
-        if _CALLS.search(line) and not line.lstrip().startswith("#"):
-            return line.strip()[:MAX_NAME]
-    return ""
+
+def name_of_code(code: str, own: Collection[str] = (), others: Collection[str] = ()) -> str:
+    """Return what a piece of code is called: its first line that has the cluster compute.
+
+    Parameters
+    ----------
+    code : str
+    own, others : collection of str
+        Variables of the clients of this cluster, and of others: where there are such, a line that
+        names one of its own goes first, and one that names but others last.
+    """
+    lines = code.splitlines()
+    lines = [line for line in lines if _CALLS.search(line) and not line.lstrip().startswith("#")]
+
+    def rank(line: str) -> int:
+        words = set(_WORD.findall(line))
+        return 0 if words.intersection(own) else 2 if words.intersection(others) else 1
+
+    first = min(lines, key=rank, default="") if others else "".join(lines[:1])
+    return first.strip()[:MAX_NAME]

@@ -87,6 +87,17 @@ def test_a_run_is_over_when_its_code_and_its_tasks_are(told: Told) -> None:
     assert (run.state, run.start, run.stop) == ("done", T0 + 1, T0 + 5)
 
 
+def test_a_run_whose_cluster_is_closed_by_its_cell_is_over() -> None:
+    live, maker = LiveSession(), BatchMaker()
+    live.history.runs.clients.add(MINE)
+    live.note_code(Piece("id", "a cell", start=T0))
+    maker.time = T0 + 3
+    maker.action(1, 2, graph=1)
+    live.apply(maker.batch(graphs=[(1, 1, MINE, 1)]))
+    live.set_feed_state("closed", "", T0 + 3)
+    assert [(one.state, one.stop) for one in live.history.runs] == [("done", T0 + 3)]
+
+
 def test_a_run_whose_tasks_are_given_up_is_cancelled_once_nothing_is_left_to_do(told: Told) -> None:
     told.cell("a cell", 0, 3)
     told.batch(1, graphs=[(1, 1, MINE, 2)], prefixes=BUSY)
@@ -151,3 +162,12 @@ def test_the_time_of_code_is_brought_to_the_schedulers_clock_by_the_quickest_mes
 )
 def test_code_is_named_by_its_first_line_that_computes(code: str, name: str) -> None:
     assert name_of_code(code) == name
+
+
+@pytest.mark.parametrize(
+    ("own", "name"), [("b", "y = b.map(g, x)"), ("c", "df.compute()"), ("a", "x = a.submit(f)")]
+)
+def test_code_of_several_clusters_is_named_by_a_line_of_each(own: str, name: str) -> None:
+    code = "x = a.submit(f)\ndf.compute()\ny = b.map(g, x)"
+    assert name_of_code(code, {own}, {"a", "b", "c"} - {own}) == name
+    assert name_of_code(code, {own}) == "x = a.submit(f)"
