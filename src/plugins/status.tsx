@@ -102,9 +102,9 @@ function content(context: IContext): JSX.Element | null {
       ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
       : ''
   ];
-  const ended = live.flatMap(({ id: dashboard }) => {
+  const ended = live.flatMap(({ id: dashboard, shownName }) => {
     const run = runs.lastOf(dashboard);
-    return run ? [{ dashboard, run }] : [];
+    return run ? [{ dashboard, shownName, run }] : [];
   });
   const names = live.map(one => one.shownName).join('\n');
   return live.length === 0 ? null : (
@@ -113,7 +113,7 @@ function content(context: IContext): JSX.Element | null {
         <diagIcon.react tag="span" />
         <TextItem source={parts.filter(Boolean).join(' · ')} />
       </button>
-      {ended.map(({ dashboard, run }) => (
+      {ended.map(({ dashboard, shownName, run }) => (
         <button
           key={dashboard}
           className="jp-DaskDiag-statusButton"
@@ -122,9 +122,10 @@ function content(context: IContext): JSX.Element | null {
         >
           <TextItem
             source={
-              run.count > 0
+              (ended.length > 1 ? `${shownName} · ` : '') +
+              (run.count > 0
                 ? trans.__('cell [%1]: %2', run.count, run.line)
-                : `${run.name}: ${run.line}`
+                : `${run.name}: ${run.line}`)
             }
           />
         </button>

@@ -1,26 +1,7 @@
 import { RunsModel } from '../dashboards/runs';
-import type { IRun } from '../protocol/dashboard';
 import { PlotStream } from '../transport/stream';
 import { dashboard, DashboardList, trans } from './dashboards';
-import { FakeTransport } from './plots';
-
-const RUN: IRun = {
-  number: 3,
-  name: 'x.compute()',
-  cell: 'c1',
-  count: 12,
-  is_own: true,
-  state: 'done',
-  start: 100,
-  stop: 142,
-  tasks: 10,
-  submitted: 10,
-  failed: 0,
-  offered_s: 168,
-  budget: { computing: 65 },
-  findings: 1,
-  line: '42.0 s · 61 % idle'
-};
+import { FakeTransport, RUN } from './plots';
 
 /** A dashboard's stream as the page has it, and what comes and goes on it. */
 class Far extends FakeTransport {
