@@ -204,7 +204,9 @@ def run_rows(live: LiveSession, most: int) -> list[dict[str, Any]]:  # JSON
 
 def _row(live: LiveSession, record: RunRecord) -> dict[str, Any]:  # JSON
     history, known = live.history, known_run(live, record)
-    until = min(record.stop, max(live.time, record.start))
+    # Of one that goes on, at the moment of the share that is said beside it.
+    so_far_s = known.wall_s or max(live.time - record.start, 0.0)
+    took_s = record.stop - record.start if record.is_over else so_far_s
     idle = f"{fmt.percent(known.idle_share)} idle" if known.offered_s else ""
     return {
         "number": record.number,
@@ -222,9 +224,7 @@ def _row(live: LiveSession, record: RunRecord) -> dict[str, Any]:  # JSON
         "offered_s": known.offered_s,
         "budget": dict(known.budget),
         "findings": len(known.findings),
-        "line": " · ".join(
-            filter(None, (fmt.duration(until - record.start), idle, known.first_finding))
-        ),
+        "line": " · ".join(filter(None, (fmt.duration(took_s), idle, known.first_finding))),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dask_diag_lab.analysis.budget import BUSY
 from dask_diag_lab.analysis.case import case_of
@@ -20,6 +20,10 @@ from dask_diag_lab.views.view import ArgumentError
 if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.runs import RunRecord
+
+
+PACE_S: Final = 1.0
+"""A run that goes on is worked out anew so often; more seldom, where that takes long: `REST`."""
 
 
 class KnownRun(NamedTuple):
@@ -80,10 +84,11 @@ def other_run(
 def version_of(live: LiveSession, record: RunRecord) -> object:
     """Return what changes when a run has to be worked out anew.
 
+    One that goes on has to be as time passes: also where no task ends, its threads are idle or not.
     One that is over has to be once more, when its workers have told what they did with the CPU.
     """
     is_told = live.time > record.stop + TOLD_S
-    return record.start, record.stop, is_told if record.is_over else live.history.actions.version
+    return record.start, record.stop, is_told if record.is_over else live.time // PACE_S
 
 
 def known_run(live: LiveSession, record: RunRecord) -> KnownRun:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -43,6 +45,18 @@ async def test_the_list_has_the_newest_first_with_what_became_of_its_time() -> N
         assert sum(first["budget"].values()) == first["offered_s"]
         assert first["line"].startswith("10.0 s · 60 % idle")
         assert first["findings"] == 1
+
+
+async def test_of_a_run_that_goes_on_length_and_idle_share_are_of_one_moment() -> None:
+    async with two_runs() as (served, maker):
+        await served.json("/runs.json")
+        maker.time = T0 + 40
+        served.live.apply(maker.batch())  # in which no task has ended
+        line = ""
+        async with asyncio.timeout(20):
+            while not re.match(r"2\d\.\d s · 8\d % idle", line):
+                await asyncio.sleep(0.05)
+                line = (await served.json("/runs.json"))["runs"][0]["line"]
 
 
 async def test_a_page_is_told_of_runs_and_of_what_changes_and_then_no_more() -> None:
