@@ -49,7 +49,7 @@ def test_two_runs_and_their_recordings_are_compared(client: Client, tmp_path: Pa
         one.prefix: (one.status, one.before.n_tasks, one.after.n_tasks) for one in found.prefixes
     }
     assert rows == {"nap": ("more", 4, 4), "rest": ("added", 0, 2)}
-    assert found.prefixes[-1].after.nbytes >= 200_000
+    assert next(one for one in found.prefixes if one.prefix == "rest").after.nbytes >= 200_000
     assert str(found).startswith("short <a> ")
     assert "short &lt;a&gt;" in found._repr_html_()
     files = dask_diag_lab.compare(tmp_path / "short.daskrun", str(tmp_path / "long.daskrun"))
@@ -75,7 +75,7 @@ def test_the_plot_compares_runs_of_two_recordings(client: Client, tmp_path: Path
             "nap": 0,
             "rest": 4,
         }
-        assert columns["before"][columns["name"].index("nap")] == pytest.approx(0.4, abs=0.2)
+        assert columns["before"][columns["name"].index("nap")] >= 4 * 0.099
         # What the workers said of it is in the recording.
         assert "rest" in after.table("profile", run=str(long.number)).columns["function"]
     with dask_diag_lab.load(tmp_path / "after.daskrun") as alone:
