@@ -7,7 +7,7 @@ import { nullTranslator } from '@jupyterlab/translation';
 import { Signal } from '@lumino/signaling';
 
 import type { FeedState, IDashboards, IKnownDashboard } from '../dashboards/dashboards';
-import { dashboardsOf } from '../protocol/dashboard';
+import { dashboardsOf, type IRun } from '../protocol/dashboard';
 import type { ITag } from '../dashboards/clusters';
 import { tagsOf } from '../dashboards/clusters';
 
@@ -32,6 +32,25 @@ export function dashboard(values: Partial<IKnownDashboard> = {}): IKnownDashboar
   const base = dashboardsOf(fixture('dashboards/live.json'))[0]!;
   return { ...base, shownName: base.name, notebook: base.name, ...values };
 }
+
+/** A run of a cell. */
+export const RUN: IRun = {
+  number: 3,
+  name: 'x.compute()',
+  cell: 'c1',
+  count: 12,
+  is_own: true,
+  state: 'done',
+  start: 100,
+  stop: 142,
+  tasks: 10,
+  submitted: 10,
+  failed: 0,
+  offered_s: 168,
+  budget: { computing: 65 },
+  findings: 1,
+  line: '42.0 s · 61 % idle'
+};
 
 export class DashboardList implements IDashboards {
   readonly changed = new Signal<this, void>(this);

@@ -1,7 +1,6 @@
 /** A live document that a test sets, in place of one of a kernel. */
 
 import { Control, type ILook, type IOpening, type IPeriod } from '../protocol/control';
-import type { IRun } from '../protocol/dashboard';
 import type { PlotSession } from '../plot/session';
 import type { IConnection, IReceiver } from '../transport/stream';
 
@@ -16,24 +15,6 @@ export const LOOK: ILook = {
   font_size: '11px',
   palette: 'viridis',
   zone: 'UTC'
-};
-
-export const RUN: IRun = {
-  number: 3,
-  name: 'x.compute()',
-  cell: 'c1',
-  count: 12,
-  is_own: true,
-  state: 'done',
-  start: 100,
-  stop: 142,
-  tasks: 10,
-  submitted: 10,
-  failed: 0,
-  offered_s: 168,
-  budget: { computing: 65 },
-  findings: 1,
-  line: '42.0 s · 61 % idle'
 };
 
 export class FakeSession {

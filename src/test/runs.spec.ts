@@ -1,7 +1,7 @@
 import { RunsModel } from '../dashboards/runs';
 import { PlotStream } from '../transport/stream';
-import { dashboard, DashboardList, trans } from './dashboards';
-import { FakeTransport, RUN } from './plots';
+import { dashboard, DashboardList, RUN, trans } from './dashboards';
+import { FakeTransport } from './plots';
 
 /** A dashboard's stream as the page has it, and what comes and goes on it. */
 class Far extends FakeTransport {

@@ -5,7 +5,7 @@ import type { IDashboard } from '../protocol/dashboard';
 import { found, grouped } from '../widgets/catalogue';
 import { Sidebar, type ISidebarHost } from '../widgets/sidebar';
 import { CommandIDs } from '../tokens';
-import { dashboard, DashboardList, trans } from './dashboards';
+import { dashboard, DashboardList, RUN, trans } from './dashboards';
 import { services } from './services';
 import { settled, until } from './plots';
 
@@ -170,17 +170,29 @@ describe('the sidebar', () => {
     expect([mark.textContent, mark.title]).toEqual(['●', 'Live']);
   });
 
-  it('goes through its rows with the arrow keys', () => {
-    const focus = (): string | undefined =>
-      document.activeElement?.closest<HTMLElement>('[data-plot]')?.dataset['plot'];
+  it('goes through its rows with the arrow keys, and past them with Tab', async () => {
+    jest.spyOn(host.services.runs, 'of').mockReturnValue([{ ...RUN, number: 4 }, RUN]);
+    await show(one);
+    const focus = (): string | undefined => {
+      const { run, plot } = document.activeElement?.closest('li')?.dataset ?? {};
+      return run ?? plot;
+    };
+    const stops = (): number[] =>
+      [...sidebar.node.querySelectorAll<HTMLElement>('[data-run] button')].map(one => one.tabIndex);
     const press = (key: string): void =>
       void document.activeElement?.dispatchEvent(
         new KeyboardEvent('keydown', { key, bubbles: true })
       );
+    expect(stops()).toEqual([0, -1]);
     rows()[0]?.querySelector<HTMLElement>('button')?.focus();
     press('ArrowDown');
     expect(focus()).toBe('progress');
     press('Home');
+    expect(focus()).toBe('4');
+    press('ArrowDown');
+    expect(focus()).toBe('3');
+    expect(stops()).toEqual([-1, 0]);
+    press('ArrowDown');
     expect(focus()).toBe('task-stream');
     press('ArrowRight');
     expect(document.activeElement?.className).toBe('jp-DaskDiag-star');

@@ -4,8 +4,8 @@ import type { IContext } from '../plugins/context';
 import { statusItem } from '../plugins/status';
 import { CommandIDs } from '../tokens';
 import { PlotStream } from '../transport/stream';
-import { dashboard, DashboardList, trans } from './dashboards';
-import { FakeTransport, RUN, settled, until } from './plots';
+import { dashboard, DashboardList, RUN, trans } from './dashboards';
+import { FakeTransport, settled, until } from './plots';
 import { services } from './services';
 
 it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {

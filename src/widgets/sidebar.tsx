@@ -31,6 +31,9 @@ import { diagIcon, plotIcon } from './icons';
 import { runList } from './runs';
 import { runCommand, type IPlotServices } from './services';
 
+/** What the arrow keys lead to: runs and plots. */
+const ROWS = '.jp-DaskDiag-runButton, .jp-DaskDiag-plotButton';
+
 /** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
   readonly services: IPlotServices;
@@ -77,6 +80,7 @@ export class Sidebar extends SidePanel {
     list.addClass('jp-DaskDiag-list');
     this.addWidget(list);
     this.node.addEventListener('keydown', event => this._onKey(event));
+    this.node.addEventListener('focusin', ({ target }) => onFocus(target as Element)); // as in the DOM
     this.node.addEventListener('pointerleave', () => this.update());
     dashboards.changed.connect(this.update, this);
     host.services.runs.changed.connect(this.update, this);
@@ -200,12 +204,15 @@ export class Sidebar extends SidePanel {
     this._input.current?.focus();
   }
 
-  /** Up and down go through the search field and the rows, right and left between a row and its star. */
+  /**
+   * Up and down go through the search field and the rows, runs and plots, right and left between a
+   * row and its star.
+   */
   private _onKey(event: KeyboardEvent): void {
     const input = this._input.current;
-    const all = this.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-plotButton');
+    const all = this.node.querySelectorAll<HTMLElement>(ROWS);
     const rows = [...all].filter(row => row.closest('[hidden]') === null);
-    const item = document.activeElement?.closest(`.${PLOT_ITEM_CLASS}`);
+    const item = document.activeElement?.closest('li');
     const at = rows.findIndex(row => row.parentElement === item);
     const targets: Record<string, Element | null | undefined> = {};
     if (item) {
@@ -216,8 +223,8 @@ export class Sidebar extends SidePanel {
       targets['End'] = rows[rows.length - 1];
     } else if (document.activeElement !== input) {
       return;
-    } else if (event.key === 'Enter') {
-      rows[0]?.click();
+    } else if (event.key === 'Enter' && this.query !== '') {
+      rows[0]?.click(); // the first plot that was found
     } else if (event.key === 'Escape') {
       this.clearSearch();
     }
@@ -235,6 +242,14 @@ export class Sidebar extends SidePanel {
   private readonly _open = new Map<string, boolean>();
   private readonly _newestRuns = new Map<string, number>();
   private _groups: Readonly<Record<string, boolean>> = {};
+}
+
+/** Have Tab lead to the row of a list that had the focus last, and past all others. */
+function onFocus(row: Element): void {
+  if (row.matches(ROWS)) {
+    const rows = row.closest('ul')?.querySelectorAll<HTMLElement>(ROWS) ?? [];
+    rows.forEach(one => (one.tabIndex = one === row ? 0 : -1));
+  }
 }
 
 /** Plots of one dashboard. */
@@ -458,14 +473,14 @@ function group(sidebar: Sidebar, { name, plots, owner }: IListedGroup): JSX.Elem
         {!isOpen && <small>{plots.length}</small>}
       </button>
       <ul className="jp-DaskDiag-plots" aria-label={title} hidden={!isOpen}>
-        {plots.map(plot => row(sidebar.host, owner, plot))}
+        {plots.map((plot, at) => row(sidebar.host, owner, plot, at))}
       </ul>
     </div>
   );
 }
 
 /** One plot: a click or Enter opens it, a drag places it, a star keeps it on top. */
-function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
+function row(host: ISidebarHost, dashboard: string, known: IPlot, at: number): JSX.Element {
   const { name: plot, title, description } = known;
   const { commands, trans } = host.services;
   const isFavorite = host.favorites.has(plot);
@@ -484,6 +499,7 @@ function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
     >
       <button
         className="jp-DaskDiag-plotButton"
+        tabIndex={at === 0 ? 0 : -1}
         aria-description={description}
         onClick={() => runCommand(commands, CommandIDs.openPlot, { dashboard, plot })}
         onPointerDown={({ nativeEvent }) =>
