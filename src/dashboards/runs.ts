@@ -39,6 +39,19 @@ export class RunsModel {
     return selection && 'run' in selection ? selection.run : undefined;
   }
 
+  /** Say which runs of which dashboards are compared. */
+  setCompared(runs: readonly (readonly [dashboard: string, run: number])[]): void {
+    this._compared = runs;
+    this._changed.emit();
+  }
+
+  /** Whether all plots of a dashboard show a run, or it is compared with another one. */
+  isShown(dashboard: string, run: number): boolean {
+    const selected = this.selected(dashboard);
+    const isCompared = this._compared.some(([id, number]) => id === dashboard && number === run);
+    return selected === undefined ? isCompared : selected === run;
+  }
+
   /** A dashboard whose plots show a run, and the number of that: this one, if it does. */
   shownBy(dashboard: string): readonly [string, number] | undefined {
     const ids = [dashboard, ...this._streams.keys()];
@@ -82,6 +95,7 @@ export class RunsModel {
     }
   }
 
+  private _compared: readonly (readonly [dashboard: string, run: number])[] = [];
   private readonly _runs = new Map<string, readonly IRun[]>();
   private readonly _streams = new Map<string, PlotStream>();
   private readonly _watchers = new Map<

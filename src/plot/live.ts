@@ -128,6 +128,10 @@ export class LivePlot {
 
   /** Pass a command on, where there is a connection; all plots go back to live together. */
   send(verb: PlotCommand): void {
+    const { start, stop, run, ...others } = this.arguments;
+    if (verb === 'live' && (start ?? stop ?? run) !== undefined) {
+      this.show(others); // else its stretch of time would come back with the next one that ends
+    }
     if (verb === 'live' && this.control?.period) {
       this._session?.select(null);
     } else {

@@ -256,7 +256,7 @@ export class PaneManager {
       this._board = board;
     }
     const at = this.tracker.find(({ id, parent }) => id === ref && parent === this._board);
-    const stacked = mode === 'split-right' || mode === 'split-left' ? 'split-bottom' : mode;
+    const stacked = at && mode !== 'split-right' && mode !== 'split-left' ? mode : 'split-bottom';
     this._board.addWidget(pane, { mode: stacked, ref: at ?? null });
     if (!this._board.isVisible) {
       this._shared.app.shell.activateById(BOARD_ID); // Notebook 7.4 would collapse one that is shown

@@ -2,6 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon } from '@jupyterlab/ui-components';
+import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
@@ -13,7 +14,7 @@ import type { Pane } from '../widgets/pane';
 import { runLabel } from '../widgets/runs';
 import { describedBy, isPointed, notify, pick, textArg, type Args } from './commands';
 import { addOn, askDashboard, dashboardArg, pointedAt, type IContext } from './context';
-import type { PaneManager } from './panemanager';
+import type { IPlacement, PaneManager } from './panemanager';
 
 /** What is opened where no plot is that could show a run. */
 const FIRST_PLOT = 'budget';
@@ -43,6 +44,7 @@ function addRunCommands(context: IContext): void {
         if (binding && panes && panes.of(binding).length === 0) {
           panes.open(FIRST_PLOT, binding, { isActivated: false });
         }
+        closeStreams(); // they would show this run, and come back with theirs
         runs.select(dashboard.id, run.number);
       }
     }
@@ -106,27 +108,44 @@ function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
 /** The task streams that the last comparison opened. */
 const compared: Pane[] = [];
 
-/** Open what differs between two runs, and what their threads did, on one scale of time. */
-function compare({ app }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
+function closeStreams(): void {
+  compared.splice(0).forEach(stream => stream.dispose());
+}
+
+/** A place that is lower has no room for two task streams below each other: side by side (px). */
+const TWO_STREAMS_PX = 560;
+
+/**
+ * Open what differs between two runs, and what their threads did, on one scale of time: in front of
+ * what has the most room beside that.
+ */
+function compare({ app, services }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
   const inOrder = [...pair].sort(([, a], [, b]) => a.start - b.start);
   const [[beforeOwner, before], [owner, after]] = inOrder as [OwnedRun, OwnedRun];
   const numbers = { before: String(before.number), after: String(after.number) };
   const given = owner === beforeOwner ? numbers : { ...numbers, before_of: beforeOwner.id };
-  panes.open('compare', panes.bindingTo(owner.id), { arguments: given });
+  closeStreams(); // the pair before gives way
+  const difference = panes.open('compare', panes.bindingTo(owner.id), { arguments: given });
   const lengths = pair.map(([, { start, stop }]) => (stop ?? Date.now() / 1000) - start);
   const longest = Math.max(...lengths);
-  compared.splice(0).forEach(stream => stream.dispose()); // the pair before gives way
+  MessageLoop.flush(); // gives what is seen the size that it has from now on
   const area = ({ node }: Widget): number => node.offsetWidth * node.offsetHeight;
-  const seen = [...app.shell.widgets('main')].filter(({ isVisible }) => isVisible);
+  const seen = [...app.shell.widgets('main')].filter(one => one.isVisible && one !== difference);
   const [largest] = seen.sort((a, b) => area(b) - area(a));
-  let above = largest?.id;
+  const { id: ref, node } = largest ?? difference;
+  const split = node.offsetHeight > TWO_STREAMS_PX ? 'split-bottom' : 'split-right';
+  let place: IPlacement = { mode: largest ? 'tab-after' : 'split-right', ref };
   for (const [{ id }, { start }] of inOrder) {
     const window = { start: start.toFixed(3), stop: (start + longest).toFixed(3) };
     const stream = panes.create('task-stream', panes.bindingTo(id), window);
-    panes.show(stream, { mode: 'split-bottom', ref: above });
-    above = stream.id;
+    panes.show(stream, place);
+    panes.activate(stream);
+    place = { mode: split, ref: stream.id };
     compared.push(stream);
   }
+  panes.activate(difference);
+  services.runs.setCompared(inOrder.map(([{ id }, { number }]) => [id, number]));
+  difference.disposed.connect(() => services.runs.setCompared([]));
 }
 
 /** Return the run that is meant; let the user pick one where it is not said. */

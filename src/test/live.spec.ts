@@ -135,6 +135,14 @@ it('is opened with what is chosen while it connects', async () => {
   expect(sessions.map(session => session.isDisposed)).toEqual([true, false]);
 });
 
+it('leaves its own stretch of time for good where live is asked for', async () => {
+  const session = await open();
+  plot.show({ prefix: 'inc', start: '1', stop: '2' });
+  plot.send('live');
+  expect(plot.arguments).toEqual({ prefix: 'inc' });
+  expect(session.sent.slice(1)).toEqual([['show', { prefix: 'inc' }], ['live']]);
+});
+
 it('keeps the picture of the cluster that it leaves, grey and with words, until the next has data', async () => {
   const first = await open();
   firstState = 'connecting';

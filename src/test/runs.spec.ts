@@ -66,6 +66,16 @@ it('a run is shown by all plots, also by those of a connection that was cut, unt
   jest.useRealTimers();
 });
 
+it('two runs are marked that are compared, unless the plots show one', () => {
+  const { runs } = watched();
+  runs.watch('sidebar', ['one'], 'closely');
+  const marked = (): number[] => [1, 2, 3].filter(run => runs.isShown('one', run));
+  runs.setCompared([1, 3].map(run => ['one', run]));
+  expect(marked()).toEqual([1, 3]);
+  runs.select('one', 2);
+  expect(marked()).toEqual([2]);
+});
+
 it('what is no list of runs is refused', () => {
   const { far, runs } = watched();
   const told = jest.fn();

@@ -42,7 +42,7 @@ export function runList(
   const { commands, runs, trans } = services;
   const selected = runs.selected(dashboard);
   const most = isRecording ? MOST_RECORDED : MOST;
-  const shown = known.filter(({ number }, at) => at < most || number === selected);
+  const shown = known.filter(({ number }, at) => at < most || runs.isShown(dashboard, number));
   const live = trans.__('Live');
   return shown.length === 0 ? null : (
     <div className="jp-DaskDiag-runs">
@@ -76,7 +76,7 @@ export function runList(
               <button
                 className="jp-DaskDiag-runButton"
                 tabIndex={at === 0 ? 0 : -1}
-                aria-pressed={run.number === selected}
+                aria-pressed={runs.isShown(dashboard, run.number)}
                 title={`${label}\n${text}\n${trans.__('Show this run in all open plots of its cluster')}\n${trans.__('With Ctrl: compare it with the one that is shown')}`}
                 onClick={({ ctrlKey, metaKey, shiftKey }) => {
                   const args = { dashboard, run: run.number };

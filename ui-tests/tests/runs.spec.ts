@@ -52,6 +52,7 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await line.click();
   await expect(pills.filter({ hasText: 'client.map(load' })).toHaveCount(2);
 
+  await page.setViewportSize({ width: 1280, height: 720 });
   await runs
     .filter({ hasText: 'clean' })
     .getByRole('button')
@@ -61,8 +62,19 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(compared).toContainText('[3] done');
   await expect(lab.panes('task-stream')).toHaveCount(3);
   await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
-  const { height } = (await compared.boundingBox())!;
-  expect(height).toBeGreaterThan(180);
+  for (const pane of [
+    compared,
+    ...(await lab.panes('task-stream').filter({ visible: true }).all())
+  ]) {
+    const { height } = (await pane.locator('.jp-DaskDiag-stage').boundingBox())!;
+    expect(height).toBeGreaterThan(180);
+  }
+  const pressed = sidebar.locator('.jp-DaskDiag-runs li [aria-pressed="true"]');
+  await expect(pressed).toHaveCount(2);
+  await runs.filter({ hasText: 'load' }).getByRole('button').click();
+  await expect(pressed).toHaveCount(1);
+  await expect(lab.panes('task-stream')).toHaveCount(1);
+  await page.setViewportSize({ width: 1600, height: 1000 });
 
   await lab.command('dask-diag-lab:close-plots');
   await lab.drag('task-stream', 'right');
