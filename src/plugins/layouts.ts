@@ -83,6 +83,7 @@ export const layoutsPlugin = addOn(
 /**
  * Open the panes of a layout: the first one beside the notebook, or where other plots are already,
  * and the others around it; where that is too narrow, in two places one below the other, so that tabs have titles.
+ * Those that another cluster, or another recording, has in view already come in front of that one's.
  */
 function openSteps(
   { app, services, notebooks }: IShared,
@@ -97,7 +98,8 @@ function openSteps(
     return;
   }
   const notebook = notebooks?.currentWidget?.id;
-  const place = panes.tracker.size > 0 ? undefined : { mode: step.mode, ref: notebook };
+  const usual = panes.tracker.size > 0 ? undefined : { mode: step.mode, ref: notebook };
+  const place = panes.placeInFront(step.plot, binding) ?? usual;
   const first = panes.open(step.plot, binding, { place });
   MessageLoop.flush(); // gives it the size that it has from now on
   const isNarrow = first.node.clientWidth < SPLIT_PX;
@@ -109,14 +111,13 @@ function openSteps(
     const stacked = shown.length < 2 ? 'split-bottom' : 'tab-after';
     const behind = { mode: stacked, ref: shown[ids.size % shown.length] } as const;
     const beside = { mode, ref: ids.get(at) ?? notebook };
-    const place = isNarrow ? (isInView ? undefined : behind) : beside;
-    const { id } = panes.open(plot, binding, { place, isActivated: false });
+    const inFront = panes.placeInFront(plot, binding);
+    const place = inFront ?? (isNarrow ? (isInView ? undefined : behind) : beside);
+    const { id } = panes.open(plot, binding, { place, isActivated: inFront !== undefined });
     ids.set(plot, id);
     if (shown.length < 2) {
       shown.push(id);
     }
   }
-  if (notebook !== undefined) {
-    app.shell.activateById(notebook);
-  }
+  app.shell.activateById(notebook ?? first.id);
 }

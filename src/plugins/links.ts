@@ -7,6 +7,7 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import type { IOpening } from '../protocol/control';
 import { h, messageOf, type ITranslate } from '../text';
 import { CommandIDs, PAGES } from '../tokens';
+import { bindingOf } from '../widgets/binding';
 import type { PlotWidget } from '../widgets/plotwidget';
 import { runCommand, type IPlotServices } from '../widgets/services';
 import { describedBy, isPointed, notify, notifyError, pick, type Args } from './commands';
@@ -119,7 +120,7 @@ function addSaveCommand(shared: IShared): void {
 }
 
 /** Commands for what the Jupyter server does not find by itself. */
-function addListCommands(shared: IShared): void {
+function addListCommands(shared: IContext): void {
   const { commands } = shared.app;
   const { dashboards, server, trans } = shared.services;
   commands.addCommand(CommandIDs.addDashboard, {
@@ -174,7 +175,10 @@ function addListCommands(shared: IShared): void {
           ? await pick(trans.__('Which dashboard?'), [first, ...others], one => one.shownName)
           : first;
       try {
-        return found && (await server.removeDashboard(found.id));
+        await (found && server.removeDashboard(found.id));
+        if (found?.kind === 'diagnostics') {
+          shared.panes?.closeAll(bindingOf(found)); // a recording, as any file that is closed
+        }
       } catch (reason) {
         notifyError(trans.__('Not removed.'), reason, trans);
       }

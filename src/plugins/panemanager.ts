@@ -151,6 +151,14 @@ export class PaneManager {
     return isActivated ? this.activate(pane) : pane;
   }
 
+  /** In front of the same plot of another cluster, where only that one is in view. */
+  placeInFront(plot: string, { dashboard }: IBinding): IPlacement | undefined {
+    const inView = this.tracker.filter(one => one.isVisible && one.content.plot === plot);
+    const isThere = inView.some(({ content }) => content.binding.dashboard === dashboard);
+    const [other] = isThere ? [] : inView;
+    return other && { mode: 'tab-after', ref: other.id };
+  }
+
   /** Put a pane on screen: in Lab's main area, in Notebook 7 on a board of our own. */
   show(pane: Pane, place = this._usualPlace(pane)): void {
     if (this._labShell === null) {

@@ -38,7 +38,7 @@ test('a double click opens the plots of a recording, and says what is wrong with
   const entry = (await lab.sidebar()).locator('section', { hasText: 'etl.daskrun' });
   await entry.getByRole('button', { name: 'Close the recording' }).click();
   await expect(entry).toHaveCount(0);
-  await expect(stream).toContainText('etl.daskrun is closed: open the file again');
+  await expect(lab.panes()).toHaveCount(0);
 
   await page.locator('.jp-SideBar [data-id="filebrowser"]').click();
   await file('text.daskrun').dblclick();
@@ -47,12 +47,24 @@ test('a double click opens the plots of a recording, and says what is wrong with
   await expect(dialog).toContainText('is no recording of dask_diag_lab');
   await dialog.getByRole('button').last().click();
   await file('etl.daskrun').dblclick();
-  await expect(stream).toContainText('Recording until 20'); // the panes of before
+  await expect(stream).toContainText('Recording until 20');
   await expect(lab.panes()).toHaveCount(4);
 
-  // A run of it is compared with one of another recording.
+  // Another one is opened in front of it, each plot where that of the first is.
+  const places = () =>
+    page.locator('.jp-DaskDiag-pane:visible').evaluateAll(all =>
+      all.map(one => {
+        const { x, y } = one.getBoundingClientRect();
+        return `${(one as HTMLElement).dataset['plot']} at ${x}, ${y}`;
+      })
+    );
+  const first = (await places()).sort();
   await file('twice.daskrun').dblclick();
-  await expect(lab.panes()).toHaveCount(8);
+  await expect(lab.panes().and(page.locator('.lm-mod-hidden'))).toHaveCount(4);
+  expect((await places()).sort()).toEqual(first);
+  await expect(stream.first()).toBeHidden();
+
+  // A run of it is compared with one of the other.
   await lab.sidebar();
   const second = lab.page.locator('#dask-diag-lab-sidebar section', { hasText: 'twice.daskrun' });
   const run = (section: typeof entry, name: string) =>
@@ -64,8 +76,13 @@ test('a double click opens the plots of a recording, and says what is wrong with
   await expect(compared).toContainText('etl · etl.daskrun');
   await expect(compared).toContainText('twice');
   await expect(lab.panes('task-stream')).toHaveCount(4);
-  for (const section of [entry, second]) {
-    await section.getByRole('button', { name: 'Close the recording' }).click();
-    await expect(section).toHaveCount(0);
+  for (const one of [run(entry, 'etl'), run(second, 'twice')]) {
+    await expect(one).toHaveAttribute('aria-pressed', 'true');
   }
+  // Closing one of them leaves the other as it was.
+  await second.getByRole('button', { name: 'Close the recording' }).click();
+  await expect(second).toHaveCount(0);
+  await expect.poll(places).toEqual(expect.arrayContaining(first));
+  await entry.getByRole('button', { name: 'Close the recording' }).click();
+  await expect(lab.panes()).toHaveCount(0);
 });
