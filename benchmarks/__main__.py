@@ -19,6 +19,7 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "catalogue": ("updates", "One update of each plot, everything it shows changing"),
     "many_rows": ("updates", "One update of plots with many rows of another kind"),
     "million_tasks": ("kernel", "The history of a million tasks"),
+    "any_window": ("windows", "Any window of a million tasks, in each plot that has one"),
     "status_page": ("traffic", "A status page of 1000 workers"),
     "latency": ("traffic", "From a task's end to its frame"),
     "discovery": ("lab", "From Client() to the sidebar's list, the cell still running"),

@@ -56,9 +56,11 @@ class ChangingCluster:
     Parameters
     ----------
     n_workers, n_tasks : int
-        Workers of four threads each; all but the tasks of the last steps are there at once.
+        All but the tasks of the last steps are there at once.
     n_steps : int
         Calls of `step` that still bring tasks; more of them bring everything else.
+    n_threads : int
+        Of each worker.
 
     Attributes
     ----------
@@ -67,8 +69,8 @@ class ChangingCluster:
     jobs : JobsByHand
     """
 
-    def __init__(self, n_workers: int, n_tasks: int, n_steps: int) -> None:
-        self._simulation = simulation = Simulation(n_workers, 4, n_tasks)
+    def __init__(self, n_workers: int, n_tasks: int, n_steps: int, n_threads: int = 4) -> None:
+        self._simulation = simulation = Simulation(n_workers, n_threads, n_tasks)
         # The simulated clock moves with the batches alone.
         self.live = LiveSession(clock=lambda: 0.0)
         self.live.queries.on_ask = self._answer

@@ -1,0 +1,157 @@
+"""Any plot of any window: from asking for a stretch of time until its data are on their way."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import time
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from bokeh.models import Plot as BokehPlot
+
+from benchmarks.changing import ChangingCluster
+from benchmarks.report import Figure
+from dask_diag_lab.jobs import JobRunner
+from dask_diag_lab.schema import Kind
+from dask_diag_lab.server.page import Page
+from dask_diag_lab.store import LiveSession
+from dask_diag_lab.store.queries import Query
+from dask_diag_lab.store.sums import Window
+from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.registry import Plot, built_in_plots
+from dask_diag_lab.views.view import arguments_of
+
+_WORKERS, _THREADS, _TASKS, _STEPS = 100, 10, 1_000_000, 10
+_SHARES: Final = (0.001, 0.01, 0.1, 0.5, 1.0)
+"""Of the time that the history has."""
+_PLACES: Final = (0.0, 0.5, 1.0)
+"""Where a window lies: at the begin, in the middle, at the end."""
+_REPEATS: Final = 3
+_BUDGET_MS: Final = 100.0
+_OF_ALL_MS: Final = {"budget": 2000.0, "findings": 2000.0}
+"""Plots that have a budget of their own where the window has all tasks."""
+_TURN_MS: Final = 20.0
+_TRANSFERS: Final = 40_000
+"""Of an answer: `answers.MAX_ALL_TRANSFERS`."""
+
+
+class _Browser:
+    """Takes the place of a browser's stream."""
+
+    is_sending = has_several = False
+
+    def send(self, text: str, parts: list[bytes]) -> None:
+        """Take a message."""
+
+
+class _Cost(NamedTuple):
+    """Milliseconds: processor time of all threads, of the longest turn on the loop; and passed."""
+
+    cpu: float
+    turn: float
+    wall: float
+
+
+async def _cost(page: Page, live: LiveSession, selection: Mapping[str, str]) -> _Cost:
+    """Show a window, and bring the page up to date until nothing more is worked out for it."""
+    turns, began, n_done = list[float](), time.perf_counter(), -1
+    with live.jobs.noticed() as jobs:
+        while n_done != live.jobs.version:
+            n_done, begun = live.jobs.version, time.thread_time()
+            if not turns:
+                page.select(selection)
+            page.update()
+            turns.append(time.thread_time() - begun)
+            while live.jobs.n_open:
+                await asyncio.sleep(1e-3)
+    wall_s = time.perf_counter() - began
+    cpu_s = sum(turns) + sum(job.took_s for job in jobs)
+    return _Cost(1e3 * cpu_s, 1e3 * max(turns), 1e3 * wall_s)
+
+
+async def _costs(plot: Plot, live: LiveSession) -> dict[float, _Cost]:
+    """Return the cost of the worst window of each width, each shown after another one."""
+    actions, browser = live.history.actions, _Browser()
+    begin, span = actions.first_start, actions.last_stop - actions.first_start
+    page = Page(plot, live, LIGHT, {}, browser, "1")  # type: ignore[arg-type]  # all it uses
+    for part in page.document.roots[0].select({"type": BokehPlot}):  # as a browser tells it
+        part.set_from_json("outer_width", 900)
+        part.set_from_json("outer_height", 500)
+    await _cost(page, live, {})
+    places = [(share, place) for share in _SHARES for place in _PLACES if share < 1 or not place]
+    seen: dict[tuple[float, float], list[_Cost]] = {at: [] for at in places}
+    for _ in range(_REPEATS):
+        for share, place in places:
+            start = begin + place * (1 - share) * span
+            selection = arguments_of(Window(start, start + share * span))
+            gc.collect()
+            gc.disable()  # in whose time it would run is chance
+            seen[share, place].append(await _cost(page, live, selection))
+            gc.enable()
+    page.close()
+    worst: dict[float, _Cost] = {}
+    for (share, _), costs in seen.items():
+        least = map(min, zip(*costs, strict=True))
+        worst[share] = _Cost(*map(max, least, worst.get(share, _Cost(0, 0, 0))))
+    return worst
+
+
+def _figures(name: str, worst: dict[float, _Cost]) -> Iterator[Figure]:
+    """Yield the worst window of a plot; where it is over the budget, the other ones as well."""
+    for share, cost in sorted(worst.items(), key=lambda item: -item[1].cpu):
+        note = f"{cost.turn:.1f} at once on the loop, {cost.wall:.0f} passed"
+        budget_ms = _OF_ALL_MS.get(name, _BUDGET_MS) if share == 1 else _BUDGET_MS
+        yield Figure(f"{name}, {100 * share:g} %", "ms", cost.cpu, None, budget_ms, note)
+        if cost.cpu <= _BUDGET_MS:
+            return
+
+
+class _Cluster(ChangingCluster):
+    """A cluster whose workers tell of their transfers, too."""
+
+    def _answer(self, query: Query) -> None:
+        if query.kind == "transfers":
+            self.live.answer(query, {"rows": self._transfers, "missing": {}})
+        else:
+            super()._answer(query)
+
+    @cached_property
+    def _transfers(self) -> list[dict[str, Any]]:  # as workers send them
+        """Return as many as an answer has, of all the time that there is."""
+        history = self.live.history
+        names = ("kind", "start", "stop", "worker", "source", "nbytes", "task")
+        _, rows = history.actions.since(0, names=names)
+        its = np.flatnonzero((rows["kind"] == Kind.TRANSFER) & (rows["source"] > 0))
+        its = its[:: max(len(its) // _TRANSFERS, 1)][:_TRANSFERS]
+        start, stop, nbytes = (rows[name][its].tolist() for name in ("start", "stop", "nbytes"))
+        to, source = (history.strings.take(rows[n][its].tolist()) for n in ("worker", "source"))
+        keys = history.actions.keys(rows["task"][its]).tolist()
+        columns = zip(to, source, start, stop, nbytes, keys, strict=True)
+        same = {"direction": "in", "compressed": None, "rate": 1e8, "keys": 1}
+        return [
+            dict(zip(("worker", "peer", "start", "stop", "nbytes", "key"), row, strict=True)) | same
+            for row in columns
+        ]
+
+
+async def _all() -> list[Figure]:
+    live = _Cluster(_WORKERS, _TASKS, _STEPS, _THREADS).live
+    runner = JobRunner(live.jobs, live.job_done)
+    figures, turns = list[Figure](), dict[str, float]()
+    for plot in built_in_plots():
+        if plot.has_period:
+            worst = await _costs(plot, live)
+            figures += _figures(plot.name, worst)
+            turns[plot.name] = max(cost.turn for cost in worst.values())
+    runner.close()
+    slowest = max(turns, key=turns.__getitem__)
+    what = f"longest turn on the loop, of {slowest}"
+    return [*figures, Figure(what, "ms", turns[slowest], None, _TURN_MS)]
+
+
+def any_window() -> list[Figure]:
+    """Return what each plot with a period takes for its worst window."""
+    return asyncio.run(_all())
