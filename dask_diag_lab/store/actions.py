@@ -176,7 +176,9 @@ _DTYPES: Final = {column.name: np.dtype(column.dtype) for column in ACTIONS.colu
 NAMES: Final = tuple(_DTYPES)
 
 
-def _read(block: Block, rows: Ints, slots: SlotRows, names: Collection[str] = NAMES) -> Columns:
+def _read(
+    block: Block, rows: Ints | slice, slots: SlotRows, names: Collection[str] = NAMES
+) -> Columns:
     """Return some rows of a block: columns of `ACTIONS`, and ``slot``, row of the slot table."""
     slot = block.columns["slot"][rows]
 
@@ -314,19 +316,18 @@ class ActionLog:
             threads = np.minimum(threads, np.bincount(worker_of[only], minlength=len(threads)))
         names = ("slot", "kind", "start", "stop")
 
+        def part(columns: Columns) -> Columns:
+            its = np.flatnonzero(counts[columns["slot"]])
+            return {name: columns[name][its] for name in names}
+
         def read(block: Block) -> Columns:
-            rows: Any = slice(None)  # or numbers of rows
-            if not (window.start < block.min_start and block.max_stop <= window.stop):
-                rows = block.between(*window)
-            columns = {name: block.columns[name][rows] for name in names}
-            return columns | {"slot": slots.position[columns["slot"]]}
+            return part({**block.columns, "slot": slots.position[block.columns["slot"]]})
 
         def make() -> dict[str, float]:
             slot, start = running
             runs = {"kind": np.full(len(slot), Kind.COMPUTE), "stop": np.full(len(slot), now)}
-            rows = joined([*map(read, blocks), {**runs, "slot": slot, "start": start}])
-            is_there = counts[rows["slot"]]
-            slot, kind, start, stop = (rows[n][is_there] for n in names)
+            rows = joined([*map(read, blocks), part({**runs, "slot": slot, "start": start})])
+            slot, kind, start, stop = (rows[n] for n in names)
             return thread_time(worker_of[slot], kind, start, stop, threads, window)
 
         return make
@@ -408,15 +409,10 @@ class ActionLog:
         Those as well whose task was ready, or waited to be reported, in the window.
         """
         blocks, slots = self._all(), self._slots.rows
+        blocks = [b for b in blocks if b.min_ready <= window.stop and b.max_reported > window.start]
 
         def read() -> Columns:
-            parts = []
-            for block in blocks:
-                ready, delay = (np.nan_to_num(block.columns[n]) for n in ("ready", "report_delay"))
-                is_in = block.start - ready <= window.stop
-                is_in &= block.stop + delay > window.start
-                parts.append(_read(block, np.flatnonzero(is_in), slots, names))
-            return _joined(parts, names)
+            return _joined([_read(b, b.waiting(*window), slots, names) for b in blocks], names)
 
         return read
 

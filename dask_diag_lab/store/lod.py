@@ -128,6 +128,9 @@ class Block:
         self.stop: Floats = self.columns["stop"]
         self.min_start, self.max_start = float(self.start.min()), float(self.start.max())
         self.max_stop = float(self.stop.max())
+        ready, delay = (np.nan_to_num(self.columns[n]) for n in ("ready", "report_delay"))
+        self.min_ready = float((self.start - ready).min())
+        self.max_reported = float((self.stop + delay).max())
         self._sizes = self._count(track[order])
         self._levels: dict[int, Columns] = {}
         self.sums: dict[tuple[str, ...], Columns] = {}
@@ -154,6 +157,13 @@ class Block:
         is_in = self.start <= end
         is_in &= (self.start >= begin) | (self.stop > begin)
         return np.flatnonzero(is_in)
+
+    def waiting(self, begin: float, end: float) -> Ints | slice:
+        """Return the rows between two times, and those ready, or to be reported, between them."""
+        if begin < self.min_start and self.max_start <= end:
+            return slice(None)
+        ready, delay = (np.nan_to_num(self.columns[n]) for n in ("ready", "report_delay"))
+        return np.flatnonzero((self.start - ready <= end) & (self.stop + delay > begin))
 
     def of_tasks(self, tasks: Ints) -> Ints:
         """Return the rows of some tasks, by their ordinals."""

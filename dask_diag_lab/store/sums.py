@@ -202,22 +202,28 @@ def thread_time(
     inside = stop > start
     if not inside.any():
         return {name: 0.0 for name, _ in CLASSES}
-    worker, what = worker[inside], _CLASS_OF[kind[inside]]
-    moment = np.concatenate([start[inside], stop[inside]])
-    worker, what = np.tile(worker, 2), np.tile(what, 2)
-    change = np.repeat([1, -1], inside.sum())
-    # One key sorts five times faster than two; its digits tell microseconds of a thousand workers.
-    begin = moment.min()
-    order = np.argsort(worker * (moment.max() - begin + 1.0) + (moment - begin))
-    moment, worker, what, change = moment[order], worker[order], what[order], change[order]
+    start, stop, code = start[inside], stop[inside], 2 * _CLASS_OF[kind[inside]]
+    begin, bits = start.min(), 60 - len(threads).bit_length()
+    per_s = 2.0 ** (bits - 1) / (stop.max() - begin)
+    # Numbers that hold all three, in runs as of blocks, sort ten times faster than two keys do.
+    first = worker[inside] << bits
+    keys = [
+        (first + ((moment - begin) * per_s).astype(np.int64) << 3) + code + is_end
+        for is_end, moment in enumerate((start, stop))
+    ]
+    key = np.concatenate(keys)
+    key.sort(kind="stable")
+    worker, code = key >> bits + 3, key.astype(np.uint8) & 7
     # What has begun has ended at the last moment of a worker: sums go on with the next one at 0.
-    lasts_s = np.append(np.diff(moment), 0.0)
-    lasts_s[np.append(np.diff(worker) != 0, True)] = 0.0
-    free, found = threads[worker], {}
-    for at, (name, _) in enumerate(CLASSES):
-        used = np.minimum(np.cumsum(np.where(what == at, change, 0)), free)
-        free = free - used
-        found[name] = float(used @ lasts_s)
+    lasts_s = np.diff(key >> 3 & (1 << bits) - 1, append=0) / per_s
+    lasts_s[np.diff(worker, append=-1) != 0] = 0.0
+    free, found = threads.astype(np.int32)[worker], dict.fromkeys(dict(CLASSES), 0.0)
+    for at in np.flatnonzero(np.bincount(code, minlength=8)[::2]).tolist():
+        change = np.zeros(8, dtype=np.int8)
+        change[2 * at : 2 * at + 2] = 1, -1
+        used = np.minimum(np.cumsum(change[code], dtype=np.int32), free)
+        free -= used
+        found[CLASSES[at][0]] = float(used @ lasts_s)
     return found
 
 
