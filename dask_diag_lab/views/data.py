@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.sums import ALL, BY, Sums
+from dask_diag_lab.store.sums import ALL, Sums
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.view import Control, Table, View
 
@@ -163,22 +163,15 @@ class JobView(View, Generic[T]):
 
 
 class SumsView(JobView[Sums]):
-    """A plot, or a part of one, of the sums of the action log over `View.period`.
+    """A plot, or a part of one, of the sums of the action log over `View.period`."""
 
-    Attributes
-    ----------
-    by : sequence of str
-        What there is a sum of; see `ActionLog.sums`.
-    """
-
-    by: ClassVar[Sequence[str]] = BY
     has_period: ClassVar[bool] = True
 
     @property
     def sums(self) -> Sums | None:
         """The newest sums that there are; None before the first."""
         actions = self.history.actions
-        return self._latest.of(self.period, actions.version, actions.sums(self.period, self.by))
+        return self._latest.of(self.period, actions.version, actions.sums(self.period))
 
     @property
     def since_text(self) -> str:

@@ -192,8 +192,12 @@ def _flatten(tree: Tree) -> tuple[list[Tree], list[int]]:
 
 def _settled_root(tree: Tree) -> Tree:
     """Return a tree whose samples are where they belong, without frames that have none."""
-    nodes, _ = _flatten(tree)
-    return _settled(tree, 0, is_displaced=any(not node["count"] for node in nodes[1:]))
+    called = list(tree["children"].values())
+    for node in called:  # grows while it is walked
+        if not node["count"]:
+            return _settled(tree, 0, is_displaced=True)
+        called.extend(node["children"].values())
+    return _settled(tree, 0, is_displaced=False)
 
 
 def _settled(node: Tree, given: int, *, is_displaced: bool) -> dict[str, Any]:

@@ -6,18 +6,19 @@ Bandwidths are moving averages that the scheduler keeps over transfers above 1 M
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 from bokeh.events import Event, Tap
 from bokeh.models import FixedTicker, Range1d
 
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store.sums import ALL
+from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
-from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
+from dask_diag_lab.views.data import Column, DataPlot, JobView, Rows
 from dask_diag_lab.views.figure import FigureView, set_properties
 from dask_diag_lab.views.models import EvenLabels
 from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
@@ -38,6 +39,8 @@ from dask_diag_lab.views.workers.common import (
 if TYPE_CHECKING:
     from bokeh.models import ColumnDataSource
     from bokeh.plotting import figure
+
+    from dask_diag_lab.store import History
 
 NO_TRANSFERS: Final = (
     "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
@@ -98,50 +101,55 @@ class BandwidthTypes(Bandwidth, BarPlot):
         self.open("transfers")
 
 
-class Pairs(SumsView, Bandwidth):
+class Rates(NamedTuple):
+    """Bytes a second by the addresses of source and destination."""
+
+    source: Sequence[str]
+    destination: Sequence[str]
+    rate: Floats
+    addresses: set[str]
+
+
+NO_RATES: Final = Rates([], [], np.empty(0), set())
+
+
+def rates_job(history: History, period: Window) -> Callable[[], Rates]:
+    """Return what works out the rates of the transfers that ended in a period, in any thread."""
+    read, strings = history.actions.sums(period, ("source", "worker", "kind")), history.strings
+
+    def make() -> Rates:
+        sums = read().columns
+        its = (sums["kind"] == Kind.TRANSFER) & (sums["source"] > 0) & (sums["ended_s"] > 0)
+        source, to = (strings.take(sums[name][its].tolist()) for name in ("source", "worker"))
+        return Rates(source, to, sums["nbytes"][its] / sums["ended_s"][its], {*source, *to})
+
+    return make
+
+
+class Pairs(JobView[Rates], Bandwidth):
     """Bandwidth from worker to worker: the scheduler's, or that of the transfers of a period."""
 
+    has_period = True
     reads = ("bandwidth-workers", "workers", "seen_workers", "actions")
-    by = ("source", "worker", "kind")
 
     @property
-    def table_rates(self) -> dict[tuple[str, str], float]:
-        """Bytes a second by the addresses of source and destination."""
+    def known(self) -> Rates:
+        """The newest rates that there are."""
         if self.period != ALL:
-            return self._measured()
-        names = (self.extra[name].tolist() for name in ("source", "destination", "rate"))
-        return {(source, to): rate for source, to, rate in zip(*names, strict=True)}
-
-    def _measured(self) -> dict[tuple[str, str], float]:
-        """Return the rates of the transfers that ended in the period."""
-        strings, sums = self.history.strings, self.sums
-        if sums is None:
-            return {}
-        of = {"kind": int(Kind.TRANSFER)}
-        nbytes, seconds = (
-            sums.total(("source", "worker"), name, of) for name in ("nbytes", "ended_s")
-        )
-        return {
-            (strings[source], strings[worker]): nbytes[source, worker] / took_s
-            for (source, worker), took_s in seconds.items()
-            if source and took_s > 0
-        }
-
-    @property
-    def pairs(self) -> list[tuple[str, str]]:
-        """Addresses of source and destination of each row of the table."""
-        return list(self.table_rates)
+            begin = partial(rates_job, self.history, self.period)
+            version = self.history.actions.version
+            return self._latest.begun(self.period, version, begin) or NO_RATES
+        source, to = (self.extra[name].tolist() for name in ("source", "destination"))
+        return Rates(source, to, super().rates, {*source, *to})
 
     @property
     def rates(self) -> Floats:
-        """Bytes a second of each of `pairs`."""
-        return np.array(list(self.table_rates.values()), dtype=np.float64)
+        """Bytes a second of each pair."""
+        return self.known.rate
 
     def addresses(self) -> list[str]:
         """Return the workers of all pairs: those that are there first, in the usual order."""
-        return in_order(
-            {address for pair in self.pairs for address in pair}, known_names(self.history)
-        )
+        return in_order(self.known.addresses, known_names(self.history))
 
     def pair_name(self, pair: tuple[str, str]) -> str:
         """Return both workers by name."""
@@ -161,17 +169,18 @@ class BandwidthMap(Pairs, FigureView):
         self._mapped = self.addresses()
         if len(self._mapped) > MAP_MOST:
             self._mapped = []
-        pairs, rates = (self.pairs, self.rates) if self._mapped else ([], np.empty(0))
+        source, to, rates, _ = self.known if self._mapped else NO_RATES
+        pairs = list(zip(source, to, strict=True))
         number = {address: float(at) for at, address in enumerate(self._mapped)}
         written = [fmt.si(rate, "B/s") for rate in rates.tolist()]
         share, of = rates / rates.max(initial=1.0), self.period_text or "moving average"
         return {
             "pair": [self.pair_name(pair) for pair in pairs],
             "rate": rates,
-            "source": [source for source, _ in pairs],
-            "destination": [destination for _, destination in pairs],
-            "x": np.array([number[destination] for _, destination in pairs]),
-            "y": np.array([number[source] for source, _ in pairs]),
+            "source": source,
+            "destination": to,
+            "x": np.array([number[one] for one in to]),
+            "y": np.array([number[one] for one in source]),
             "rate_text": [f"{text}, {of}" for text in written],
             "written": written if len(number) <= MOST_WRITTEN else [""] * len(written),
             "alpha": _PALEST + (_STRONGEST - _PALEST) * share,
@@ -246,9 +255,10 @@ class PairBars(Pairs, BarPlot):
 
     def rows(self) -> Rows:
         """Return a row for each of the slowest pairs; none where a map shows all."""
-        is_mapped, pairs, rates = len(self.addresses()) <= MAP_MOST, self.pairs, self.rates
-        slowest = np.argsort(rates, kind="stable")[: 0 if is_mapped else MOST_PAIRS]
-        pairs = [pairs[at] for at in slowest.tolist()]
+        source, to, rates, addresses = self.known
+        slowest = np.argsort(rates, kind="stable")
+        slowest = slowest[: 0 if len(addresses) <= MAP_MOST else MOST_PAIRS]
+        pairs = [(source[at], to[at]) for at in slowest.tolist()]
         return {
             "pair": [self.pair_name(pair) for pair in pairs],
             "key": [" ".join(pair) for pair in pairs],
@@ -276,9 +286,8 @@ class BandwidthWorkers(ExtraStack):
 
     def table(self) -> Table:
         """Return a row for each pair."""
-        rates = next(part.table_rates for part in self.parts if isinstance(part, Pairs))
-        source, destination = zip(*rates, strict=True) if rates else ((), ())
-        columns = {"source": source, "destination": destination, "rate": list(rates.values())}
+        source, to, rate, _ = next(part.known for part in self.parts if isinstance(part, Pairs))
+        columns = {"source": source, "destination": to, "rate": rate.tolist()}
         return Table(columns, {"rate": "B/s"})
 
 
