@@ -355,7 +355,7 @@ def _moments(facts: Facts, doing: Counts) -> tuple[Floats, Counts, Counts]:
             ticks = ((np.clip(time, *window) - window.start) * scale).astype(np.int64)
             keys.append((ticks << bits) + (tag + at))
     key = np.concatenate(keys)
-    key.sort()
+    key.sort(kind="stable")  # in runs, as of blocks
     tag = key.astype(np.uint32) & ((1 << bits) - 1)
     worker = (tag >> _CODE_BITS).astype(np.min_scalar_type(n_workers))
     code = (tag & ((1 << _CODE_BITS) - 1)).astype(np.uint8)

@@ -203,11 +203,13 @@ def _settled_root(tree: Tree) -> Tree:
 def _settled(node: Tree, given: int, *, is_displaced: bool) -> dict[str, Any]:
     """Return a frame that is given samples of its caller; see `Frames`."""
     children = list(node["children"].values())
+    if not children:
+        return {**node, "count": node["count"] + given}
     below = sum(child["count"] for child in children)
     rest = max(node["count"] - below, 0) * is_displaced
     passed = rest if len(children) == 1 else 0
     called = [_settled(child, passed, is_displaced=is_displaced) for child in children]
-    if len(children) > 1:
+    if rest and len(children) > 1:
         names = sorted({str(child["description"].get("name") or "?") for child in children})
         what = {"identifier": f"{UNCLEAR};{';'.join(names)}", UNCLEAR: True, "children": {}}
         called.append({**what, "count": rest, "description": {"name": f"in {', '.join(names)}"}})
