@@ -408,7 +408,7 @@ class TaskStream(View):
                 return path_job(self.live, self.period, self.run)
             return category_job(self.live, self.period, self.run, shown)
 
-        subject = shown, self.run, self.period.start
+        subject = shown, self.run or self.period
         return self._outlined.begun(subject, made_of, begin) or NO_LINKS
 
     def _key_of(self, target: Pointed) -> str:

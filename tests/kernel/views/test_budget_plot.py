@@ -56,6 +56,14 @@ def test_the_last_work_is_shown_and_its_categories_are_all_of_it() -> None:
     assert "20.0 s that all threads were there, 10.0 s from" in shown.view.caption.note
 
 
+def test_a_longer_stretch_that_begins_alike_is_another_one() -> None:
+    shown = Drawn(WhereTheTimeGoes(at_work(), arguments={"start": str(T0), "stop": str(T0 + 5)}))
+    assert seconds_of(shown)["All threads"] == pytest.approx(10)
+    shown.view.show({"start": str(T0), "stop": str(T0 + 10)})
+    shown.view.update()
+    assert seconds_of(shown)["All threads"] == pytest.approx(20)
+
+
 def test_a_category_names_the_workers_that_make_it_up() -> None:
     live, maker = LiveSession(), BatchMaker()
     live.apply(maker.batch(workers=[worker_row(f"tcp://w{i}:1", nthreads=1) for i in range(2)]))
