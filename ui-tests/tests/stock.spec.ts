@@ -80,10 +80,10 @@ test('a dashboard that is added by its address is listed, drawn in panes and rem
   await expectToShow(picture(await lab.livePane('graph')));
 
   // Bokeh's own tool saves a picture, under a name that it asks for; a frame that is made anew
-  // takes its question with it.
+  // takes its question with it. A press that a busy page finds long opens the tool's menu beside it.
   page.on('dialog', asking => void asking.accept('a name').catch(() => undefined));
   await expect(async () => {
-    const icon = frame(await lab.livePane('graph')).locator('.bk-tool-icon-save');
+    const icon = frame(await lab.livePane('graph')).locator('.bk-tool-icon.bk-tool-icon-save');
     const [saved] = await Promise.all([
       page.waitForEvent('download', { timeout: 5_000 }),
       icon.click({ timeout: 5_000 })
