@@ -22,7 +22,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -44,6 +44,7 @@ logger = logging.getLogger(__name__)
 
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
+CATCH_UP_S: Final = 3.0
 CLOSED: Final = "These Dask diagnostics are closed: their client was, or `close` was called."
 # How often the clients are looked at: one that says nothing of its end is missed this soon.
 CLIENT_CHECK_S: Final = 0.5
@@ -542,10 +543,14 @@ class _Attachments:
         """Tell each cluster of a cell, by a name that is of what it does, as far as that shows."""
         from distributed import Client
 
+        found = self.open_ones
         # Not `isinstance`, which asks a proxy what it stands for. IPython's own begin with “_”.
-        named = [(name, one) for name, one in list(variables.items()) if not name.startswith("_")]
-        clients = {name: one for name, one in named if issubclass(type(one), Client)}
-        for diagnostics in list(self._open.values()):
+        clients = {
+            name: one
+            for name, one in (variables.copy() if len(found) > 1 else {}).items()
+            if issubclass(type(one), Client) and not str(name).startswith("_")
+        }
+        for diagnostics in found:
             own = {name for name, client in clients.items() if diagnostics.is_for(client)}
             name = name_of_code(code, own, clients.keys() - own)
             diagnostics.note_code(replace(cell, name=name))
@@ -561,6 +566,11 @@ class _Attachments:
     def _at(self, address: str) -> Diagnostics | None:
         """Return the open diagnostics of an address: where a scheduler has been started anew."""
         return next((one for one in self._open.values() if one.address == address), None)
+
+    @property
+    def open_ones(self) -> list[Diagnostics]:
+        """Those of clusters that have a client here."""
+        return list(self._open.values())
 
     def of_scheduler(self, scheduler_id: str) -> Diagnostics | None:
         """Return the open diagnostics of a scheduler, None for none."""
@@ -625,6 +635,15 @@ def current_client() -> Client:
             "There is no Dask client yet. Make one, for example with"
             " `from distributed import Client; client = Client()`."
         ) from error
+
+
+def catch_up_beside(diagnostics: Diagnostics) -> None:
+    """Bring all others of clusters up to what their schedulers know, as far as that is quick.
+
+    A run of one may be shorter for what another one computed: see `RunRecord.stop`.
+    """
+    others = [one for one in _attachments.open_ones if one is not diagnostics]
+    wait([one.submit(lambda live: live.time, is_fresh=True) for one in others], CATCH_UP_S)
 
 
 def attach(client: Client | None = None) -> Diagnostics:

@@ -110,9 +110,10 @@ def runs(
     RuntimeError
         There is no client, its scheduler cannot be reached, or the diagnostics are closed.
     """
-    from dask_diag_lab.session import Diagnostics, attach, current_client
+    from dask_diag_lab.session import Diagnostics, attach, catch_up_beside, current_client
 
     def read(of: Diagnostics) -> list[Run]:
+        catch_up_beside(of)
         numbers = of.submit(lambda live: [one.number for one in live.history.runs], is_fresh=True)
         return [Run.of_number(of, number) for number in numbers.result(TIMEOUT_S)]
 

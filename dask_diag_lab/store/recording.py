@@ -203,7 +203,8 @@ class _Writer:
             return {"pairs": [[self.json_of(k), self.json_of(v)] for k, v in value.items()]}
         if isinstance(value, tuple | set | deque):
             kind = "set" if isinstance(value, set) else type(value).__name__
-            return {kind: [self.json_of(one) for one in value]}
+            # A copy: that of `Piece.clients` may grow meanwhile.
+            return {kind: [self.json_of(one) for one in list(value)]}
         if isinstance(value, list):
             return [self.json_of(one) for one in value]
         if isinstance(value, bytes):

@@ -39,10 +39,17 @@ export class RunsModel {
     return selection && 'run' in selection ? selection.run : undefined;
   }
 
-  /** Say which runs of which dashboards are compared. */
-  setCompared(runs: readonly (readonly [dashboard: string, run: number])[]): void {
-    this._compared = runs;
+  /** Say which runs of which dashboards are compared, and by whom. */
+  setCompared(runs: readonly (readonly [dashboard: string, run: number])[], by: object): void {
+    [this._compared, this._comparedBy] = [runs, by];
     this._changed.emit();
+  }
+
+  /** Forget what is compared, if it is by this. */
+  forgetCompared(by: object): void {
+    if (this._comparedBy === by) {
+      this.setCompared([], by);
+    }
   }
 
   /** Whether all plots of a dashboard show a run, or it is compared with another one. */
@@ -96,6 +103,7 @@ export class RunsModel {
   }
 
   private _compared: readonly (readonly [dashboard: string, run: number])[] = [];
+  private _comparedBy: object | null = null;
   private readonly _runs = new Map<string, readonly IRun[]>();
   private readonly _streams = new Map<string, PlotStream>();
   private readonly _watchers = new Map<

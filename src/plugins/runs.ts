@@ -44,7 +44,9 @@ function addRunCommands(context: IContext): void {
         if (binding && panes && panes.of(binding).length === 0) {
           panes.open(FIRST_PLOT, binding, { isActivated: false });
         }
-        closeStreams(); // they would show this run, and come back with theirs
+        if (compared.some(({ content }) => content.binding.dashboard === dashboard.id)) {
+          closeStreams(); // they would show this run, and come back with theirs
+        }
         runs.select(dashboard.id, run.number);
       }
     }
@@ -109,7 +111,9 @@ function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
 const compared: Pane[] = [];
 
 function closeStreams(): void {
-  compared.splice(0).forEach(stream => stream.dispose());
+  // One that was led back to live is a pane like any other.
+  const own = compared.splice(0).filter(({ content }) => content.arguments['start'] !== undefined);
+  own.forEach(stream => stream.dispose());
 }
 
 /** A place that is lower has no room for two task streams below each other: side by side (px). */
@@ -144,8 +148,12 @@ function compare({ app, services }: IContext, panes: PaneManager, pair: readonly
     compared.push(stream);
   }
   panes.activate(difference);
-  services.runs.setCompared(inOrder.map(([{ id }, { number }]) => [id, number]));
-  difference.disposed.connect(() => services.runs.setCompared([]));
+  const { runs } = services;
+  runs.setCompared(
+    inOrder.map(([{ id }, { number }]) => [id, number]),
+    difference
+  );
+  difference.disposed.connect(runs.forgetCompared, runs);
 }
 
 /** Return the run that is meant; let the user pick one where it is not said. */

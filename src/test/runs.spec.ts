@@ -70,10 +70,19 @@ it('two runs are marked that are compared, unless the plots show one', () => {
   const { runs } = watched();
   runs.watch('sidebar', ['one'], 'closely');
   const marked = (): number[] => [1, 2, 3].filter(run => runs.isShown('one', run));
-  runs.setCompared([1, 3].map(run => ['one', run]));
+  const by = {};
+  runs.setCompared(
+    [1, 3].map(run => ['one', run]),
+    by
+  );
   expect(marked()).toEqual([1, 3]);
   runs.select('one', 2);
   expect(marked()).toEqual([2]);
+  runs.select('one', null);
+  runs.forgetCompared({});
+  expect(marked()).toEqual([1, 3]);
+  runs.forgetCompared(by);
+  expect(marked()).toEqual([]);
 });
 
 it('what is no list of runs is refused', () => {

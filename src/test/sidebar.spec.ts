@@ -171,7 +171,8 @@ describe('the sidebar', () => {
   });
 
   it('goes through its rows with the arrow keys, and past them with Tab', async () => {
-    jest.spyOn(host.services.runs, 'of').mockReturnValue([{ ...RUN, number: 4 }, RUN]);
+    const runs = jest.spyOn(host.services.runs, 'of');
+    runs.mockReturnValue([{ ...RUN, number: 4 }, RUN]);
     await show(one);
     const focus = (): string | undefined => {
       const { run, plot } = document.activeElement?.closest('li')?.dataset ?? {};
@@ -192,6 +193,15 @@ describe('the sidebar', () => {
     press('ArrowDown');
     expect(focus()).toBe('3');
     expect(stops()).toEqual([-1, 0]);
+    runs.mockReturnValue([5, 4, 3].map(number => ({ ...RUN, number })));
+    await show(one);
+    expect(stops()).toEqual([-1, -1, 0]);
+    runs.mockReturnValue([5, 4].map(number => ({ ...RUN, number })));
+    await show(one);
+    expect(stops()).toEqual([0, -1]);
+    runs.mockReturnValue([{ ...RUN, number: 4 }, RUN]);
+    await show(one);
+    sidebar.node.querySelector<HTMLElement>('[data-run="3"] button')?.focus();
     press('ArrowDown');
     expect(focus()).toBe('task-stream');
     press('ArrowRight');

@@ -68,14 +68,13 @@ export function runList(
         )}
       </h4>
       <ul aria-label={trans.__('Runs')}>
-        {shown.map((run, at) => {
+        {shown.map(run => {
           const label = runLabel(run, trans);
           const text = describe(run, trans);
           return (
             <li key={run.number} data-run={run.number} data-state={run.state}>
               <button
                 className="jp-DaskDiag-runButton"
-                tabIndex={at === 0 ? 0 : -1}
                 aria-pressed={runs.isShown(dashboard, run.number)}
                 title={`${label}\n${text}\n${trans.__('Show this run in all open plots of its cluster')}\n${trans.__('With Ctrl: compare it with the one that is shown')}`}
                 onClick={({ ctrlKey, metaKey, shiftKey }) => {

@@ -80,7 +80,7 @@ export class Sidebar extends SidePanel {
     list.addClass('jp-DaskDiag-list');
     this.addWidget(list);
     this.node.addEventListener('keydown', event => this._onKey(event));
-    this.node.addEventListener('focusin', ({ target }) => onFocus(target as Element)); // as in the DOM
+    this.node.addEventListener('focusin', ({ target }) => this._stopAt(target as Element)); // as in the DOM
     this.node.addEventListener('pointerleave', () => this.update());
     dashboards.changed.connect(this.update, this);
     host.services.runs.changed.connect(this.update, this);
@@ -237,6 +237,25 @@ export class Sidebar extends SidePanel {
     }
   }
 
+  /** Have Tab lead to the row of a list that had the focus last, and past all others. */
+  private _stopAt(row: Element): void {
+    const list = row.matches(ROWS) ? row.closest('ul') : null;
+    if (list !== null) {
+      this._stops.set(list, row);
+      this.keepStops();
+    }
+  }
+
+  /** Give each list, whose rows come and go, one stop of Tab. */
+  keepStops(): void {
+    for (const list of this.node.querySelectorAll('ul')) {
+      const rows = [...list.querySelectorAll<HTMLElement>(ROWS)];
+      const stop = rows.find(row => row === this._stops.get(list)) ?? rows[0];
+      rows.forEach(row => (row.tabIndex = row === stop ? 0 : -1));
+    }
+  }
+
+  private readonly _stops = new WeakMap<Element, Element>();
   private readonly _input = React.createRef<HTMLInputElement>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _open = new Map<string, boolean>();
@@ -244,12 +263,10 @@ export class Sidebar extends SidePanel {
   private _groups: Readonly<Record<string, boolean>> = {};
 }
 
-/** Have Tab lead to the row of a list that had the focus last, and past all others. */
-function onFocus(row: Element): void {
-  if (row.matches(ROWS)) {
-    const rows = row.closest('ul')?.querySelectorAll<HTMLElement>(ROWS) ?? [];
-    rows.forEach(one => (one.tabIndex = one === row ? 0 : -1));
-  }
+/** Calls after each time that it is drawn. */
+function Drawn({ then }: { readonly then: () => void }): null {
+  React.useLayoutEffect(then);
+  return null;
 }
 
 /** Plots of one dashboard. */
@@ -293,6 +310,7 @@ function plotList(sidebar: Sidebar): JSX.Element {
   ] as const;
   return (
     <>
+      <Drawn then={() => sidebar.keepStops()} />
       {problem !== undefined && hint(problem)}
       {dashboards.isAsking && hint(asked)}
       {sections.length === 0 && problem === undefined && hint(none, actions)}
@@ -473,14 +491,14 @@ function group(sidebar: Sidebar, { name, plots, owner }: IListedGroup): JSX.Elem
         {!isOpen && <small>{plots.length}</small>}
       </button>
       <ul className="jp-DaskDiag-plots" aria-label={title} hidden={!isOpen}>
-        {plots.map((plot, at) => row(sidebar.host, owner, plot, at))}
+        {plots.map(plot => row(sidebar.host, owner, plot))}
       </ul>
     </div>
   );
 }
 
 /** One plot: a click or Enter opens it, a drag places it, a star keeps it on top. */
-function row(host: ISidebarHost, dashboard: string, known: IPlot, at: number): JSX.Element {
+function row(host: ISidebarHost, dashboard: string, known: IPlot): JSX.Element {
   const { name: plot, title, description } = known;
   const { commands, trans } = host.services;
   const isFavorite = host.favorites.has(plot);
@@ -499,7 +517,6 @@ function row(host: ISidebarHost, dashboard: string, known: IPlot, at: number): J
     >
       <button
         className="jp-DaskDiag-plotButton"
-        tabIndex={at === 0 ? 0 : -1}
         aria-description={description}
         onClick={() => runCommand(commands, CommandIDs.openPlot, { dashboard, plot })}
         onPointerDown={({ nativeEvent }) =>

@@ -62,10 +62,9 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(compared).toContainText('[3] done');
   await expect(lab.panes('task-stream')).toHaveCount(3);
   await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
-  for (const pane of [
-    compared,
-    ...(await lab.panes('task-stream').filter({ visible: true }).all())
-  ]) {
+  const streams = lab.panes('task-stream').filter({ visible: true });
+  await expect(streams).toHaveCount(2);
+  for (const pane of [compared, ...(await streams.all())]) {
     const { height } = (await pane.locator('.jp-DaskDiag-stage').boundingBox())!;
     expect(height).toBeGreaterThan(180);
   }
