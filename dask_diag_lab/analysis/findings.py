@@ -16,6 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from dask_diag_lab.analysis.budget import CATEGORIES
 from dask_diag_lab.analysis.case import Case
 from dask_diag_lab.analysis.estimates import critical_path
 from dask_diag_lab.schema import Kind, Outcome
@@ -543,7 +544,10 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
     so_far = "" if case.is_over else " so far"
     if case.share("waiting-in-tasks") > MOST_WAITING:
         waiting = f"{waits} waiting in tasks, for files, locks, the interpreter or a busy CPU"
-        return f"No single cause stands out{so_far}: {share} computing, {waiting}"
+        most = max(case.budget.seconds, key=case.share)
+        rest = f"{write('percent', 100 * case.share(most))} {CATEGORIES[most].label.lower()}, "
+        rest = "" if most in ("computing", "waiting-in-tasks") else rest
+        return f"No single cause stands out{so_far}: {rest}{share} computing, {waiting}"
     best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
     is_well = best_s <= max(case.wall_s / 2, LEAST_S)
     says = "Nothing to report" if is_well else "No single cause stands out"

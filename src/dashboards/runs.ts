@@ -59,11 +59,15 @@ export class RunsModel {
     return selected === undefined ? isCompared : selected === run;
   }
 
-  /** A dashboard whose plots show a run, and the number of that: this one, if it does. */
-  shownBy(dashboard: string): readonly [string, number] | undefined {
+  /**
+   * What a run would be compared with: a dashboard whose plots show one, this one if it does, and
+   * the number of that; else the later one of those that are compared.
+   */
+  besides(dashboard: string, run: number): readonly [string, number] | undefined {
     const ids = [dashboard, ...this._streams.keys()];
     const id = ids.find(one => this.selected(one) !== undefined);
-    return id === undefined ? undefined : [id, this.selected(id) ?? 0];
+    const others = this._compared.filter(([of, number]) => of !== dashboard || number !== run);
+    return id === undefined ? others[others.length - 1] : [id, this.selected(id) ?? 0];
   }
 
   /** Have all plots of a dashboard show a run, or what goes on. */

@@ -15,6 +15,9 @@ import { diagIcon, warningIcon } from '../widgets/icons';
 import { runCommand } from '../widgets/services';
 import { addOn, askDashboard, frontKernel, type IContext } from './context';
 
+/** Room that all runs have together, beside what others have in the bar: the rest is in the hint. */
+const RUNS_VW = 24;
+
 export const statusPlugin = addOn(
   'status',
   'Shows the workers and tasks of Dask clusters in the status bar.',
@@ -117,12 +120,14 @@ function content(context: IContext): JSX.Element | null {
         <button
           key={dashboard}
           className="jp-DaskDiag-statusButton"
-          title={`${run.name}\n${trans.__('Show this run in all open plots of its cluster')}`}
+          style={{ maxWidth: `${RUNS_VW / ended.length}vw` }}
+          title={`${run.name}\n${run.line}\n${trans.__('Show this run in all open plots of its cluster')}`}
           onClick={() => runCommand(commands, CommandIDs.showRun, { dashboard, run: run.number })}
         >
           <TextItem
             source={
               (ended.length > 1 ? `${shownName} · ` : '') +
+              (run.failed > 0 ? `${trans.__('%1 failed', count(run.failed))} · ` : '') +
               (run.count > 0
                 ? trans.__('cell [%1]: %2', run.count, run.line)
                 : `${run.name}: ${run.line}`)

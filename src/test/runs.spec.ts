@@ -76,6 +76,7 @@ it('two runs are marked that are compared, unless the plots show one', () => {
     by
   );
   expect(marked()).toEqual([1, 3]);
+  expect([2, 3].map(run => runs.besides('one', run)?.[1])).toEqual([3, 1]);
   runs.select('one', 2);
   expect(marked()).toEqual([2]);
   runs.select('one', null);

@@ -79,7 +79,7 @@ export function runList(
                 title={`${label}\n${text}\n${trans.__('Show this run in all open plots of its cluster')}\n${trans.__('With Ctrl: compare it with the one that is shown')}`}
                 onClick={({ ctrlKey, metaKey, shiftKey }) => {
                   const args = { dashboard, run: run.number };
-                  const [otherDashboard, other] = runs.shownBy(dashboard) ?? [];
+                  const [otherDashboard, other] = runs.besides(dashboard, run.number) ?? [];
                   if ((ctrlKey || metaKey || shiftKey) && other && selected !== run.number) {
                     const second = { other, otherDashboard: otherDashboard ?? dashboard };
                     runCommand(commands, CommandIDs.compareRuns, { ...args, ...second });
