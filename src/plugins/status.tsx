@@ -107,7 +107,10 @@ function content(context: IContext): JSX.Element | null {
   ];
   const ended = live.flatMap(({ id: dashboard, shownName }) => {
     const run = runs.lastOf(dashboard);
-    return run ? [{ dashboard, shownName, run }] : [];
+    const failed = run?.failed ? trans.__('%1 failed', count(run.failed)) : '';
+    return run
+      ? [{ dashboard, shownName, run, line: [failed, run.line].filter(Boolean).join(' · ') }]
+      : [];
   });
   const names = live.map(one => one.shownName).join('\n');
   return live.length === 0 ? null : (
@@ -116,21 +119,18 @@ function content(context: IContext): JSX.Element | null {
         <diagIcon.react tag="span" />
         <TextItem source={parts.filter(Boolean).join(' · ')} />
       </button>
-      {ended.map(({ dashboard, shownName, run }) => (
+      {ended.map(({ dashboard, shownName, run, line }) => (
         <button
           key={dashboard}
           className="jp-DaskDiag-statusButton"
           style={{ maxWidth: `${RUNS_VW / ended.length}vw` }}
-          title={`${run.name}\n${run.line}\n${trans.__('Show this run in all open plots of its cluster')}`}
+          title={`${run.name}\n${line}\n${trans.__('Show this run in all open plots of its cluster')}`}
           onClick={() => runCommand(commands, CommandIDs.showRun, { dashboard, run: run.number })}
         >
           <TextItem
             source={
               (ended.length > 1 ? `${shownName} · ` : '') +
-              (run.failed > 0 ? `${trans.__('%1 failed', count(run.failed))} · ` : '') +
-              (run.count > 0
-                ? trans.__('cell [%1]: %2', run.count, run.line)
-                : `${run.name}: ${run.line}`)
+              (run.count > 0 ? trans.__('cell [%1]: %2', run.count, line) : `${run.name}: ${line}`)
             }
           />
         </button>

@@ -63,7 +63,7 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(lab.panes('task-stream')).toHaveCount(3);
   await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
   const streams = lab.panes('task-stream').filter({ visible: true });
-  await expect(streams).toHaveCount(2);
+  await expect(streams).toHaveCount(3);
   for (const pane of [compared, ...(await streams.all())]) {
     const { height } = (await pane.locator('.jp-DaskDiag-stage').boundingBox())!;
     expect(height).toBeGreaterThan(180);
