@@ -45,7 +45,9 @@ logger = logging.getLogger(__name__)
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
 CATCH_UP_S: Final = 3.0
-CLOSED: Final = "These Dask diagnostics are closed: their client was, or `close` was called."
+CLOSED: Final = (
+    "These Dask diagnostics are closed: their client was, or `close` was called. Ask before that."
+)
 # How often the clients are looked at: one that says nothing of its end is missed this soon.
 CLIENT_CHECK_S: Final = 0.5
 # So long closing a client waits until its history has its end.
@@ -642,8 +644,21 @@ def catch_up_beside(diagnostics: Diagnostics) -> None:
 
     A run of one may be shorter for what another one computed: see `RunRecord.stop`.
     """
+    _ask_beside(diagnostics, lambda live: live.time)
+
+
+def at_work_beside(diagnostics: Diagnostics, start: float) -> list[str]:
+    """Return the addresses of all other clusters that have had something to do since a moment."""
+    answers = _ask_beside(diagnostics, lambda live: any(o.stop > start for o in live.history.runs))
+    return [address for address, is_at_work in answers.items() if is_at_work]
+
+
+def _ask_beside(diagnostics: Diagnostics, function: Callable[[LiveSession], T]) -> dict[str, T]:
+    """Return what others than these answer, as far as that is quick, by their addresses."""
     others = [one for one in _attachments.open_ones if one is not diagnostics]
-    wait([one.submit(lambda live: live.time, is_fresh=True) for one in others], CATCH_UP_S)
+    asked = {one.address: one.submit(function, is_fresh=True) for one in others}
+    done, _ = wait(asked.values(), CATCH_UP_S)
+    return {of: its.result() for of, its in asked.items() if its in done and not its.exception()}
 
 
 def attach(client: Client | None = None) -> Diagnostics:

@@ -78,6 +78,11 @@ class Finding:
     evidence: Evidence
     where: str
 
+    @property
+    def hedge(self) -> str:
+        """What stands behind a cause that was not measured, in brackets."""
+        return "" if self.confidence == "measured" else f" ({self.confidence})"
+
 
 class Found(NamedTuple):
     """What a rule found, before its gates.
@@ -532,7 +537,7 @@ def findings_of(case: Case, write: Write) -> list[Finding]:
 def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
     """Return one line: the first finding, or that there is none, and how well it ran."""
     if found:
-        return found[0].text
+        return found[0].text + found[0].hedge
     if case.share("unknown") > MOST_UNKNOWN:
         share = write("percent", 100 * case.share("unknown"))
         return f"{share} of the thread time was not recorded: nothing can be said"

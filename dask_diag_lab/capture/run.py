@@ -174,6 +174,7 @@ class Run(CaptureBlock):
         self.prefixes: dict[str, dict[str, float]] = {}
         self.workers: dict[str, dict[str, float]] = {}
         self.settings: dict[str, str] = {}
+        self._beside: list[str] = []
         self._versions: Mapping[str, str | None] = {}
         self._read: Callable[[], Case] | None = None
         self._client = client
@@ -205,7 +206,7 @@ class Run(CaptureBlock):
             for share, took, label, most in self._shares()
         ]
         found = [f"{saved:>7}  {text}: {advice}" for saved, text, advice in self._advice()]
-        return "\n".join([self._headline, *rows, "", *(found or [self.verdict])])
+        return "\n".join([self._headline, *rows, "", *(found or [self.verdict]), *self._hint])
 
     @property
     def duration(self) -> float:
@@ -219,6 +220,7 @@ class Run(CaptureBlock):
         if not self.stop:
             return escape(str(self))
         found = html_table(self._advice()) or f"<p>{escape(self.verdict)}</p>"
+        found += "".join(f"<p>{escape(line)}</p>" for line in self._hint)
         return f"<strong>{escape(self._headline)}</strong>{html_table(self._shares())}{found}"
 
     def critical_path(self) -> CriticalPath:
@@ -345,7 +347,10 @@ class Run(CaptureBlock):
     def _advice(self) -> list[tuple[str, ...]]:
         """Return what each finding saves, where that is known, its text and its advice."""
         saved = [fmt.duration(s) if isfinite(s := one.saved_s) else "" for one in self.findings]
-        return [(s, one.text, one.advice) for s, one in zip(saved, self.findings, strict=True)]
+        return [
+            (s, one.text + one.hedge, one.advice)
+            for s, one in zip(saved, self.findings, strict=True)
+        ]
 
     @property
     def _headline(self) -> str:
@@ -357,6 +362,13 @@ class Run(CaptureBlock):
             f" · {fmt.plural(self.n_tasks, 'task')}{failed}"
             f" · {fmt.duration(self.offered_s)} of worker threads"
         )
+
+    @property
+    def _hint(self) -> list[str]:
+        """What is the matter where all was done by clusters of other clients."""
+        others = ", ".join(self._beside)
+        told = f"All tasks were those of {others}: name its client, as in run(client=…)."
+        return [told] if self._beside else []
 
     @classmethod
     def of_number(cls, diagnostics: Diagnostics, number: int) -> Self:
@@ -395,6 +407,8 @@ class Run(CaptureBlock):
         self._diagnostics.note_code(replace(self._code))
 
     def _finish(self) -> None:
+        from dask_diag_lab.session import at_work_beside
+
         stop_s = inf
         try:
             stop_s = self._ask(_end_of, is_fresh=True)
@@ -406,6 +420,8 @@ class Run(CaptureBlock):
         while not (self._problem or self._has_told(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
         self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
+        if not self.n_tasks:
+            self._beside = at_work_beside(self._diagnostics, self.start)
         if self._problem:
             raise IncompleteError(f"The end of the run is missing: {self._problem}.")
 

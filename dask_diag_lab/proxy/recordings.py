@@ -117,6 +117,7 @@ async def _ready(process: Process, path: Path) -> None:
         if text.startswith(READY):
             return
         last = text or last
+    last = last.replace(str(path), path.name)  # the page knows it by its place below Jupyter's root
     known = last.removeprefix("Error: ")
     raise NotAllowedError(known if known != last else f"{path.name} is not opened: {last}.", 422)
 

@@ -43,7 +43,7 @@ from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.format import READER_ZONE
 from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.view import PERIOD, RUN, text_of
+from dask_diag_lab.views.view import PERIOD, RUN, ArgumentError, text_of
 
 if TYPE_CHECKING:
     from bokeh.document.events import DocumentChangedEvent
@@ -462,6 +462,8 @@ class Page:
         before = READER_ZONE.set(self._zone)
         try:
             act(*given)
+        except ArgumentError as error:  # such as a run that is kept no more
+            return str(error)
         except Exception as error:  # a bug in a view stays in its pane
             text = _FAILED % (self.plot.title, what, type(error).__name__, str(error)[:200])
             if text not in (self._error, self._fault):

@@ -50,7 +50,7 @@ class KnownRun(NamedTuple):
         """The first finding in a few words; '' where there is none."""
         for first in self.findings[:1]:
             saved = f": up to {fmt.duration(first.saved_s)}" if isfinite(first.saved_s) else ""
-            return f"{TITLES[first.cause].lower()}{saved}"
+            return f"{TITLES[first.cause].lower()}{first.hedge}{saved}"
         return ""
 
 

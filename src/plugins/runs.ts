@@ -112,7 +112,7 @@ const compared: Pane[] = [];
 
 function closeStreams(): void {
   // One that was led back to live is a pane like any other.
-  const own = compared.splice(0).filter(({ content }) => content.arguments['start'] !== undefined);
+  const own = compared.splice(0).filter(({ content }) => content.arguments['run'] !== undefined);
   own.forEach(stream => stream.dispose());
 }
 
@@ -139,9 +139,9 @@ function compare({ app, services }: IContext, panes: PaneManager, pair: readonly
   const { id: ref, node } = largest ?? difference;
   const split = node.offsetHeight > TWO_STREAMS_PX ? 'split-bottom' : 'split-right';
   let place: IPlacement = { mode: largest ? 'tab-after' : 'split-right', ref };
-  for (const [{ id }, { start }] of inOrder) {
-    const window = { start: start.toFixed(3), stop: (start + longest).toFixed(3) };
-    const stream = panes.create('task-stream', panes.bindingTo(id), window);
+  for (const [{ id }, { number, start }] of inOrder) {
+    const alone = { run: String(number), stop: (start + longest).toFixed(3) };
+    const stream = panes.create('task-stream', panes.bindingTo(id), alone);
     panes.show(stream, place);
     panes.activate(stream);
     place = { mode: split, ref: stream.id };

@@ -42,6 +42,14 @@ describe('a search', () => {
     expect(names('nothing like this')).toEqual([]);
   });
 
+  it('has first what is called so', () => {
+    const about = { ...PLOTS[1]!, description: 'As Workers Memory, of tasks' };
+    expect(found([about, PLOTS[2]!], 'workers').map(({ name }) => name)).toEqual([
+      'workers-memory',
+      'progress'
+    ]);
+  });
+
   it('puts favourites in front of the groups', () => {
     const groups = grouped(PLOTS, '', new Set(['progress']), trans);
     expect(groups.map(({ name }) => name)).toEqual(['Favourites', 'Tasks', 'Workers']);

@@ -37,7 +37,8 @@ export function found(plots: readonly IPlot[], query: string): readonly IPlot[] 
   const near = plots.filter(
     ({ title }) => StringExt.findIndices(title.toLocaleLowerCase(), lower) !== null
   );
-  return exact.length > 0 ? exact : near;
+  const isTitled = ({ title }: IPlot): boolean => title.toLocaleLowerCase().includes(lower);
+  return exact.length > 0 ? exact.sort((a, b) => +isTitled(b) - +isTitled(a)) : near;
 }
 
 /**

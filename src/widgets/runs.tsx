@@ -14,8 +14,8 @@ const MOST_RECORDED = 20;
 
 /** What is drawn of a budget: what threads did. The rest of the bar is what they did not. */
 const PARTS = [
-  ['computing', 'var(--jp-brand-color1)'],
-  ['waiting-in-tasks', 'var(--jp-brand-color3)'],
+  ['computing', 'var(--jp-success-color1)'],
+  ['waiting-in-tasks', 'var(--jp-warn-color1)'],
   ['failed', 'var(--jp-error-color1)'],
   ['deserialize', 'var(--jp-layout-color4)'],
   ['other-runs', 'var(--jp-layout-color4)']

@@ -130,9 +130,8 @@ class Findings(OfWork[Answer], TablePlot):
 
 
 def _title(its: Finding) -> str:
-    sure = "" if its.confidence == "measured" else f" ({its.confidence})"
     saved = f", up to {fmt.duration(its.saved_s)}" if np.isfinite(its.saved_s) else ""
-    return f"{TITLES[its.cause]}{sure}{saved}"
+    return f"{TITLES[its.cause]}{its.hedge}{saved}"
 
 
 def _answer(case: Case) -> Answer:

@@ -225,12 +225,17 @@ def frame_job(
     rows: Rows,
     asked: slice,
     detail: Detail,
+    until: float,
 ) -> tuple[Hashable, Callable[[], Frame]]:
-    """Return what equal frames have in common, and what makes one, in any thread."""
+    """Return what equal frames have in common, and what makes one, in any thread.
+
+    Nothing that began after ``until`` is in it.
+    """
     start, end, zero, beside = window.start, window.end, window.zero, detail.beside * window.width
     slots = None if asked == slice(0, history.slots.count) else rows.slots[asked]
     width_px = int(detail.buckets * (1 + 2 * detail.beside))
-    query = history.actions.query(start - beside, end + beside, slots, width_px, detail.max_blocks)
+    last = min(end + beside, until)
+    query = history.actions.query(start - beside, last, slots, width_px, detail.max_blocks)
     colors = history.palette.indices(np.arange(len(history.strings)))
 
     def make() -> Frame:

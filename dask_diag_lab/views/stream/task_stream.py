@@ -49,8 +49,6 @@ RUNNING_S: Final = 1.0
 MANY: Final = 30
 REACH: Final = 1 / 300
 """Of the window's width: a block this close to the pointer counts as hit."""
-NEAR_S: Final = 0.01
-"""A period that begins so close to a run is of that."""
 MAX_RUN: Final = 30
 
 
@@ -72,7 +70,7 @@ class TaskStream(View):
     has_period = True
     accepts: ClassVar[Mapping[str, str]] = {
         "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
-        "stop": "Time: they end there.",
+        "stop": "Time: they end there. With a run, which is then alone in it, the window does.",
         "show": "What is outlined in the stretch or the run: “critical-path”, or the moments of a"
         " category of the budget.",
         "count": "Tasks of the table: the first after `start` or, without one, the last. Not"
@@ -229,7 +227,7 @@ class TaskStream(View):
             is_there = ends == (window.start, window.end, window.zero, asked)
             if self._is_awaiting or (window.is_frozen and is_there):
                 return frame
-        key, make = frame_job(self.history, window, rows, asked, self.detail)
+        key, make = frame_job(self.history, window, rows, asked, self.detail, self._until)
         return self._frames.of(self, key, make)
 
     @property
@@ -251,6 +249,7 @@ class TaskStream(View):
         tasks = running_blocks(self.live)
         tasks["slot"] = frame.rows.row_of[tasks["slot"]]
         is_shown = (tasks["slot"] >= frame.asked.start) & (tasks["slot"] < frame.asked.stop)
+        is_shown &= tasks["start"] <= self._until
         tasks = {name: column[is_shown] for name, column in tasks.items()}
         self._running = key, time.monotonic(), tasks
         is_late = self._is_straggler(tasks)
@@ -315,26 +314,28 @@ class TaskStream(View):
                 self._tell(self.figure)
 
     def _headline(self, frame: Frame) -> str:
-        its = self._run_shown
-        until = float(min(frame.end, self._live, frame.end if its is None else its.stop))
+        until = float(min(frame.end, self._live, self._until))
         # A window that follows, or did, begins a little before its zero.
         is_margin = 0 <= frame.zero - frame.start <= 2 * MARGIN * (frame.end - frame.start)
         begin = frame.zero if is_margin else frame.start
         share = self._share_of_time(frame, Window(begin, until))
         moment = self.live.time if self.window.is_following else begin
         n_asked, n_all = (frame.rows.n_there(moment, part) for part in (frame.asked, slice(None)))
-        # Where all panes show a run, a pill says so.
-        name = run_label(self.history, its, MAX_RUN) if its and not self.run else ""
+        its = self._run_alone  # else a pill says which run is shown
+        name = run_label(self.history, its, MAX_RUN) if its else ""
         parts = name, text.headline(share, n_asked, n_all), self._first_finding
         return " · ".join(filter(None, parts))
 
     @property
-    def _run_shown(self) -> RunRecord | None:
-        """The run with which the period begins, as in Compare Runs, which shows more than that."""
-        if self.period == ALL:
-            return None
-        begun = [one for one in self.history.runs if abs(one.start - self.period.start) < NEAR_S]
-        return begun[-1] if begun else None
+    def _run_alone(self) -> RunRecord | None:
+        """The run that is alone in a window as long as that of the one it is compared with."""
+        is_alone = self.run and "stop" in self.arguments
+        return self.history.runs.of_number(self.run) if is_alone else None
+
+    @property
+    def _until(self) -> float:
+        """Nothing is shown of what was done after this."""
+        return np.inf if self._run_alone is None else self._run_alone.stop
 
     @property
     def _first_finding(self) -> str:
@@ -439,11 +440,14 @@ class TaskStream(View):
             self.live.choose("")
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
-        if self.follows_run:
+        if self._run_alone is not None:
+            self.window.hold(begin, self.time_argument("stop", end))
+            self.window.zero = begin
+        elif self.follows_run:
             self.window.release()
         elif begin < end and np.isfinite([start, stop]).any():
             self.window.hold(begin, end)
-            self.window.zero = begin if self._run_shown else self.window.zero or begin
+            self.window.zero = self.window.zero or begin
 
     @property
     def chosen_period(self) -> Window | None:
@@ -455,13 +459,14 @@ class TaskStream(View):
         """What the table of the picture is asked with; see `View.table_arguments`."""
         if self.window.is_following:
             return self.arguments
-        return {"start": f"{self.window.start:.6f}", "stop": f"{self.window.end:.6f}"}
+        end = min(self.window.end, self._until)
+        return {"start": f"{self.window.start:.6f}", "stop": f"{end:.6f}"}
 
     def table_job(self) -> Callable[[], Table]:
         """Return what makes a table of every action of the window, or of all while it follows."""
         begin, end, tasks = self._bounds
         if not self.window.is_following:
-            begin, end = self.window.start, self.window.end
+            begin, end = self.window.start, min(self.window.end, self._until)
         make, lost = history_job(self.live, begin, end, tasks), text.lost(self.live)
 
         def table() -> Table:

@@ -71,6 +71,19 @@ def test_a_run_says_why_it_was_slow_and_what_more_threads_would_bring(client: Cl
     assert its.what_if(threads=4).measured_s == pytest.approx(its.stop - its.start)
 
 
+def test_a_run_without_a_task_names_the_cluster_that_did_all_of_its_work(client: Client) -> None:
+    with attached_client(1) as other:
+        address = dask_diag_lab.attach(other).address
+        wait(other.submit(nap, 0.1))
+        with dask_diag_lab.run("idle", client) as idle:
+            time.sleep(0.1)
+        with dask_diag_lab.run("elsewhere", client) as its:
+            wait(other.submit(nap, 0.2))
+    assert f"All tasks were those of {address}: name its client" in str(its)
+    assert address in its._repr_html_()
+    assert address not in str(idle)
+
+
 def test_a_run_whose_cluster_ends_keeps_what_is_known_by_then(client: Client) -> None:
     its = dask_diag_lab.run("cut", client)
 

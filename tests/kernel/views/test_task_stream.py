@@ -341,6 +341,21 @@ def test_what_made_the_last_run_slow_stands_behind_the_shares(feed: Feed) -> Non
     assert "4 threads · nothing was submitted: up to" in view.caption.headline
 
 
+def test_of_two_runs_that_are_compared_each_is_alone_in_its_stream(feed: Feed) -> None:
+    feed.live.history.runs.clients.add("mine")
+    for number, (start, stop) in enumerate([(0, 2), (4, 9)], 1):
+        feed.maker.action(start, stop, worker="tcp://w0:1", graph=number)
+        piece = Piece(str(number), f"f{number}()", "cell", number, T0 + start, T0 + stop)
+        feed.live.history.runs.note_code(piece)
+    feed.send(12, graphs=[(1, 0.0, "mine", 1), (2, 4.0, "mine", 1)])
+    view, figure = built(feed, run="1", stop=f"{T0 + 5:.3f}")
+    blocks = data(figure.blocks)
+    assert (blocks["left"], blocks["right"]) == ([0.0], [2.0])
+    assert list(figure.times) == [0, pytest.approx(5)]
+    assert view.caption.headline.startswith("[1] f1() · ")
+    assert view.table().columns["stop"] == [T0 + 2]
+
+
 def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> None:
     feed.maker.action(0, 1, prefix="load", key="load-1")
     feed.maker.action(2, 3, prefix="sum", key="sum-1", worker="tcp://w1:1")
