@@ -46,6 +46,11 @@ function shape<R extends Guards, O extends Guards>(required: R, optional: O): Gu
   };
 }
 
+/** Returns the list in one field of a message. */
+function listIn<T>(name: string, guard: Guard<T>): (message: unknown) => readonly T[] {
+  return message => list(guard)(fieldsOf(message, 'answer')[name], `answer.${name}`);
+}
+
 function oneOf<T extends string>(...allowed: readonly T[]): Guard<T> {
   return only((value): value is T => allowed.some(one => one === value));
 }
@@ -139,10 +144,7 @@ const run = shape(
 /** What one piece of the user's code made a cluster do. */
 export type IRun = Guarded<typeof run>;
 
-const runs = shape({ runs: list(run) }, {});
-const dashboards = shape({ dashboards: list(dashboard) }, {});
 const changes = shape({ changed: list(fieldsOf), removed: list(text) }, {});
-const plots = shape({ plots: list(plot) }, {});
 
 /** Return the dashboard of the answer to a POST. */
 export function dashboardOf(value: unknown): IDashboard {
@@ -150,9 +152,13 @@ export function dashboardOf(value: unknown): IDashboard {
 }
 
 /** Return the dashboards of the answer to a GET, which is also a socket's first message. */
-export function dashboardsOf(value: unknown): readonly IDashboard[] {
-  return dashboards(value, 'answer').dashboards;
-}
+export const dashboardsOf = listIn('dashboards', dashboard);
+
+/** Return the last runs of a dashboard, the newest first. */
+export const runsOf = listIn('runs', run);
+
+/** Return the plots of a dashboard's own `plots.json`, which also says how to read each. */
+export const plotsOf = listIn('plots', plot);
 
 /**
  * Return the list after a message of the events socket: the first is the whole list, each later one
@@ -176,16 +182,6 @@ export function listAfter(
   }
   removed.forEach(id => byId.delete(id));
   return [...byId.values()];
-}
-
-/** Return the last runs of a dashboard, the newest first. */
-export function runsOf(value: unknown): readonly IRun[] {
-  return runs(value, 'message').runs;
-}
-
-/** Return the plots of a dashboard's own `plots.json`, which also says how to read each. */
-export function plotsOf(value: unknown): readonly IPlot[] {
-  return plots(value, 'answer').plots;
 }
 
 // What was left out or is late stands in the note; '' for nothing.
