@@ -36,8 +36,6 @@ export interface ISurroundings {
   readonly trouble: ITrouble | null;
   /** By what unusual way it comes. */
   readonly transport?: string;
-  /** True where the scheduler draws it, and no kernel. */
-  readonly isStock?: boolean;
 }
 
 /** Everything that a plot's state follows from. */
@@ -110,9 +108,10 @@ export function presentationOf(at: ISituation, trans: ITranslate): Presentation 
     // A reconnect of a moment does not flicker.
     return { ...NOTHING_YET, message: at.hasPicture ? '' : trans.__('Connecting…') };
   }
-  const message = at.isStock
-    ? trans.__('%1 has not answered yet; its scheduler is busy.', dashboardName)
-    : trans.__('%1 has not answered yet; its kernel is busy.', dashboardName);
+  const message = trans.__(
+    '%1 has not answered yet; its kernel or scheduler is busy.',
+    dashboardName
+  );
   return { ...NOTHING_YET, message, elapsed: span(waited), isGreyed: true };
 }
 

@@ -70,7 +70,7 @@ describe('a plot', () => {
     const opening = (since: number): ISituation['connection'] => ({ phase: 'opening', since });
     expect(present({ connection: opening(NOW - 100) }).message).toBe('');
     const busy = present({ connection: opening(NOW - 5000) });
-    expect(busy.message).toBe('a.ipynb has not answered yet; its kernel is busy.');
+    expect(busy.message).toBe('a.ipynb has not answered yet; its kernel or scheduler is busy.');
     expect(busy.elapsed).toBe('5 s');
     const failed = present({ connection: { phase: 'failed', reason: 'No.', retryAt: NOW + 3000 } });
     expect([failed.message, failed.elapsed]).toEqual([

@@ -193,8 +193,7 @@ export class PlotWidget extends Widget {
       plotTitle: trans.gettext(this.info.title),
       dashboardName,
       trouble: this._question() ?? this.trouble(),
-      transport: this.dashboard?.channel ? trans.__('through the kernel’s messages') : '',
-      isStock: this._kind === 'stock'
+      transport: this.dashboard?.channel ? trans.__('through the kernel’s messages') : ''
     };
     const tag = dashboards.tag(this.binding.dashboard, dashboardName);
     this.live.setSurroundings(around, owner, tag);
