@@ -150,36 +150,17 @@ function followTheme({ jupyterPath }: PageServer): void {
   window.addEventListener('storage', read);
 }
 
-/** Make the tabs of a list choose their panels, after the ARIA pattern: arrows go on to the next. */
+/** Make the tabs of a list choose their panels. */
 function followTabs(list: HTMLElement): void {
   const tabs = [...list.querySelectorAll<HTMLElement>('[role="tab"]')];
-  const last = tabs.length - 1;
   const choose = (chosen: HTMLElement): void => {
     for (const tab of tabs) {
-      const isChosen = tab === chosen;
-      tab.setAttribute('aria-selected', String(isChosen));
-      tab.tabIndex = isChosen ? 0 : -1;
+      tab.setAttribute('aria-selected', String(tab === chosen));
       const panel = document.getElementById(tab.getAttribute('aria-controls') ?? '');
-      panel?.toggleAttribute('hidden', !isChosen);
+      panel?.toggleAttribute('hidden', tab !== chosen);
     }
-    chosen.focus();
   };
-  tabs.forEach((tab, i) => {
-    tab.addEventListener('click', () => choose(tab));
-    tab.addEventListener('keydown', event => {
-      const targets: Readonly<Record<string, HTMLElement | undefined>> = {
-        ArrowRight: tabs[i === last ? 0 : i + 1],
-        ArrowLeft: tabs[i === 0 ? last : i - 1],
-        Home: tabs[0],
-        End: tabs[last]
-      };
-      const target = targets[event.key];
-      if (target !== undefined) {
-        event.preventDefault();
-        choose(target);
-      }
-    });
-  });
+  tabs.forEach(tab => tab.addEventListener('click', () => choose(tab)));
 }
 
 const plots: LivePlot[] = [];
