@@ -360,7 +360,7 @@ def _circumstances() -> dict[str, Any]:  # JSON
     """Return versions, and those settings of Dask that hold no secret, for a recording."""
     import dask
 
-    from dask_diag_lab.server.info import shown_configuration
+    from dask_diag_lab.server.pages import shown_configuration
 
     settings = dict(shown_configuration(dask.config.config))
     return {"versions": announce.versions(), "settings": settings}

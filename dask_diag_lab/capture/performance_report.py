@@ -96,7 +96,7 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         save_page(self._output, self._page(), self._output_options)
 
     def _page(self) -> str:
-        from dask_diag_lab.server.info import facts_of
+        from dask_diag_lab.server.pages import facts_of
         from dask_diag_lab.server.saved import Panel, live_panels, render, saved_page
 
         # First of all: it tells of the cluster as it is now.

@@ -25,7 +25,6 @@ from tornado.web import Application
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
 from dask_diag_lab.server.handlers import MODELS, FilesHandler, Site, SiteHandler
-from dask_diag_lab.server.info import InfoHandler
 from dask_diag_lab.server.stream import Stream, StreamHandler
 from dask_diag_lab.views.registry import REGISTRY
 
@@ -69,7 +68,7 @@ ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
     (rf"/plots/{NAME}\.([a-z.]*)", handlers.TableHandler),
     (r"/stream", StreamHandler),
     (rf"/({'|'.join(pages.PAGES)})", pages.SeveralPlotsHandler),
-    (rf"/{pages.INFO}", InfoHandler),
+    (rf"/{pages.INFO}", pages.InfoHandler),
 )
 
 

@@ -7,6 +7,7 @@ by the page's script.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -14,12 +15,52 @@ from urllib.parse import quote_plus
 
 from tornado.web import HTTPError
 
-from dask_diag_lab.server.handlers import SiteHandler
+from dask_diag_lab.server.announce import versions
+from dask_diag_lab.server.handlers import SiteHandler, health_of, until
+from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
     from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.store import LiveSession
 
 NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
+LOG_WAIT_S: Final = 2.0
+"""So long the page waits at most for the scheduler's log."""
+
+# Configuration is where people keep passwords and tokens, so what is shown is named here.
+SHOWN: Final[Mapping[str, str]] = {
+    "diag-lab": "auto-attach interval idle-interval max-actions port",
+    "array": "backend chunk-size chunk-size-tolerance rechunk.method rechunk.threshold"
+    " slicing.split-large-chunks query-planning",
+    "dataframe": "backend shuffle.method shuffle.compression convert-string query-planning",
+    "optimization": "annotations.fuse tune.active fuse.active fuse.ave-width fuse.max-width"
+    " fuse.max-height fuse.max-depth-new-edges fuse.rename-keys fuse.delayed",
+    "distributed.scheduler": "allowed-failures bandwidth default-data-size events-cleanup-delay"
+    " idle-timeout no-workers-timeout work-stealing work-stealing-interval worker-saturation"
+    " worker-ttl unknown-task-duration validate active-memory-manager.start"
+    " active-memory-manager.interval active-memory-manager.measure locks.lease-timeout"
+    " locks.lease-validation-interval rootish-taskgroup rootish-taskgroup-dependencies"
+    " reuse-broadcast-comm",
+    "distributed.worker": "multiprocessing-method use-file-locking daemon validate"
+    " connections.incoming connections.outgoing transfer.message-bytes-limit lifetime.duration"
+    " lifetime.stagger lifetime.restart profile.enabled profile.interval profile.cycle"
+    " profile.low-level",
+    "distributed.worker.memory": "target spill pause terminate transfer max-spill monitor-interval"
+    " spill-compression recent-to-old-time rebalance.measure rebalance.sender-min"
+    " rebalance.recipient-max rebalance.sender-recipient-gap",
+    "distributed.comm": "retry.count retry.delay.min retry.delay.max compression shard offload"
+    " default-scheme socket-backlog timeouts.connect timeouts.tcp require-encryption zstd.level"
+    " zstd.threads websockets.shard",
+    "distributed.p2p": "comm.buffer comm.concurrency comm.message-bytes-limit comm.retry.count"
+    " comm.retry.delay.min comm.retry.delay.max storage.buffer storage.disk threads",
+}
+"""Names that are shown, by their section."""
+_NAMES: Final = sorted(f"{top}.{name}" for top, names in SHOWN.items() for name in names.split())
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 ._%+-]{0,24}")
+"""Values that are numbers, words, sizes and durations, as those names have; a list, a URL, a path
+or a long random text is none."""
+UNSET: Final = "?"
+"""None of those values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +117,13 @@ A cell is a plot, or several that are tabs with ``|`` between them, and after ``
 are in the order in which they stand below each other in a narrow window.
 """
 INFO: Final = "info"
-"""The one page without plots, see `info`."""
+"""The one page without plots."""
 IN_BAR: Final = (*list(PAGES)[:7], INFO)
 """The pages that the bar of every page names; the others are behind its last entry."""
 MOVED: Final = (
     (r"/", "status"),
-    (r"/info/main/(?:workers|logs)\.html", INFO),
+    (r"/info/main/logs\.html", INFO),
+    (r"/info/main/workers\.html", "workers"),
     (r"/info/main/exceptions\.html", "exceptions"),
     (r"/individual-([A-Za-z0-9][A-Za-z0-9_-]*)", "plots/{}"),
     (r"/info/worker/(.+)\.html", "plots/worker?worker={}"),
@@ -206,3 +248,70 @@ class NothingHandler(PageHandler):
 
     def get(self) -> None:
         raise HTTPError(404, "There is nothing at this address.")
+
+
+class InfoHandler(PageHandler):
+    """``/info``: the cluster in words, as it is at the moment of the request."""
+
+    async def get(self) -> None:
+        facts = await facts_of(self.site)
+        self.show("info.html", "Info", INFO, kind="info", now=fmt.clock(time.time()), **facts)
+
+
+async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
+    """Return ``cluster``, ``installed`` and ``settings`` as names and values, and the ``log``.
+
+    Of the scheduler's log that is what came at ``since``, seconds since the epoch, or after it.
+    Where there is no ``log``, ``no_log`` says why.
+    """
+    import dask
+
+    live = site.live
+    await site.catch_up()
+    cluster = _cluster(live, site.info())
+    log = live.queries.ask("logs", worker="")
+    live.queries.ask_again(log)
+    await until(lambda: log.state != "asked", LOG_WAIT_S)
+    found = log.answer or {"times": (), "lines": ()}
+    lines = [line for at, line in zip(found["times"], found["lines"], strict=True) if at >= since]
+    no_log = "No logs to report." if log.answer else "It had not come yet when this was written."
+    return {
+        "cluster": cluster,
+        "installed": [(name, number or "not installed") for name, number in versions().items()],
+        "settings": shown_configuration(dask.config.config),
+        "log": "\n".join(lines),
+        "no_log": log.error or no_log,
+    }
+
+
+def shown_configuration(config: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return names and values of `config` that may be shown, sorted.
+
+    Parameters
+    ----------
+    config : mapping
+        As ``dask.config.config``: names to values or to mappings of the same kind.
+    """
+    import dask
+
+    with dask.config.config_lock:  # a cell may be setting something
+        found = [(name, str(dask.config.get(name, UNSET, config))) for name in _NAMES]
+    return [(name, value) for name, value in found if _PLAIN.fullmatch(value)]
+
+
+def _cluster(live: LiveSession, info: Mapping[str, Any]) -> list[tuple[str, str]]:  # JSON values
+    health, scheduler, given = health_of(live), live.history.scheduler, info.get("scheduler", {})
+    limit = health["memory_limit"]
+    tasks = [f"{fmt.count(number)} {name}" for name, number in health["tasks"].items()]
+    started = scheduler.started if scheduler else 0.0
+    day = time.strftime("%Y-%m-%d", time.localtime(started))
+    return [
+        ("State", f"{health['state']} {health['reason']}"),
+        ("Scheduler", scheduler.address if scheduler else str(given.get("address", ""))),
+        ("Scheduler id", scheduler.id if scheduler else str(given.get("id", ""))),
+        ("Started", f"{day} {fmt.clock(started)}" if started else ""),
+        ("Workers", fmt.count(health["workers"])),
+        ("Threads", fmt.count(health["threads"])),
+        ("Memory", fmt.binary(health["memory"]) + (f" of {fmt.binary(limit)}" if limit else "")),
+        ("Tasks", ", ".join(tasks)),
+    ]

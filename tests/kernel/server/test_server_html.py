@@ -13,8 +13,7 @@ import dask
 import pytest
 from distributed.dashboard.scheduler import applications
 
-from dask_diag_lab.server.info import shown_configuration
-from dask_diag_lab.server.pages import IN_BAR, PAGES, cells_of
+from dask_diag_lab.server.pages import IN_BAR, PAGES, cells_of, shown_configuration
 from dask_diag_lab.views.registry import Plot, built_in_plots, get_plot
 from tests.kernel.server.sample_views import Counting, sample_plot
 from tests.kernel.serving import Served, make_batch, serving
@@ -111,7 +110,7 @@ async def test_a_plots_own_page_has_bar_and_help_and_a_bare_one_has_not() -> Non
     ("path", "location"),
     [
         ("/", "status"),
-        ("/info/main/workers.html", "../../info"),
+        ("/info/main/workers.html", "../../workers"),
         ("/info/main/exceptions.html", "../../exceptions"),
         ("/individual-task-stream", "plots/task-stream"),
         ("/individual-worker?worker=a%26b", "plots/worker?worker=a%26b"),
@@ -128,22 +127,17 @@ async def test_other_paths_of_the_stock_dashboard_lead_to_ours_behind_any_prefix
         assert (reply.code, reply.headers["Location"]) == (302, location)
 
 
-async def test_info_has_scheduler_workers_versions_and_log_and_nothing_of_it_is_html() -> None:
+async def test_info_has_scheduler_versions_and_log_and_nothing_of_it_is_html() -> None:
     async with serving(EVERY) as served:
         log = {"times": [1.0, 2.0], "lines": ["<script>alert(1)</script>", "first"]}
         soon: Any = asyncio.get_running_loop().call_soon
         served.live.queries.on_ask = lambda query: soon(served.live.answer, query, log)
-        batch = make_batch(2)
-        batch.tables["workers"].columns["name"][:] = "<img src=x>"
-        served.live.apply(batch)
+        served.live.apply(make_batch(2))
         page = await text_of(served, "/info")
         for text in ("tcp://127.0.0.1:3999", "Scheduler-test", "distributed", "2.00 GiB"):
             assert text in page
-        worker = "tcp%3A%2F%2F127.0.0.1%3A4000"
-        assert f'href="./plots/worker?worker={worker}&amp;show=logs"' in page
         assert page.index("&lt;script&gt;alert") < page.index("first</pre>")
-        assert "&lt;img src=x&gt;" in page
-        assert "<img" not in page
+        assert "<script>alert" not in page
 
 
 async def test_configuration_is_shown_but_nothing_that_could_be_a_secret() -> None:
