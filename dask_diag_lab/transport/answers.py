@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from math import isfinite
 from operator import itemgetter
 from typing import Any, Final
@@ -29,9 +29,6 @@ from dask_diag_lab.transport.decode import member, members, numbers
 
 MAX_NODES: Final = 20_000
 """Above this a tree is pruned: far more than a screen has pixels for."""
-
-MIN_SHARE: Final = 0.001
-"""Of all samples; a smaller child goes first."""
 
 MAX_TEXT: Final = 300
 """Characters of a line of source."""
@@ -84,42 +81,29 @@ def add_tree(total: Tree, tree: Any) -> int:  # what a worker sent
 def prune_tree(tree: Tree) -> int:
     """Cut a large tree in place; return how many nodes went.
 
-    Children below `MIN_SHARE` of all samples go first; where that is not enough, the share is
-    doubled until `MAX_NODES` are left. A node keeps the counts of children that went: its own share
-    grows by them.
+    Those that stand for the fewest samples go, until `MAX_NODES` are left. A node keeps the counts
+    of children that went: its own share grows by them.
     """
-    before = left = count_nodes(tree)
-    share = MIN_SHARE
-    while left > MAX_NODES:
-        # At least 1: of a tree without samples no share would ever be too small.
-        _cut(tree, share * max(tree["count"], 1))
-        left = count_nodes(tree)
-        share *= 2
-    return before - left
+    weights = sorted(weight for _, parts in _nodes(tree) for weight in parts.values())
+    n_over = len(weights) + 1 - MAX_NODES
+    if n_over <= 0:
+        return 0
+    least = weights[n_over - 1]
+    for node, parts in _nodes(tree):
+        kept = {name: one for name, one in node["children"].items() if parts[name] > least}
+        node["children"] = kept
+    return len(weights) - sum(len(parts) for _, parts in _nodes(tree))
 
 
-def count_nodes(tree: Tree) -> int:
-    """Return the number of nodes, the root among them."""
-    n, stack = 0, [tree]
-    while stack:
-        node = stack.pop()
-        n += 1
-        stack.extend(node["children"].values())
-    return n
-
-
-def _cut(tree: Tree, least: float) -> None:
+def _nodes(tree: Tree) -> Iterator[tuple[Tree, dict[str, int]]]:
+    """Yield each node, and how many samples each child of it stands for, by name."""
     stack = [tree]
     while stack:
         node = stack.pop()
         children = node["children"]
         uncounted = node["count"] - sum(child["count"] for child in children.values())
-        node["children"] = {
-            name: child
-            for name, child in children.items()
-            # Innermost frames have no count of their own, and may be all that their caller has.
-            if child["count"] >= least or (not child["count"] and uncounted >= least)
-        }
+        # Innermost frames have no count of their own, and may be all that their caller has.
+        yield node, {name: child["count"] or uncounted for name, child in children.items()}
         stack.extend(node["children"].values())
 
 

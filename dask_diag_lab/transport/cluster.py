@@ -36,8 +36,8 @@ CONNECT_TIMEOUT_S: Final = 10.0
 
 
 _WRONG_SHAPE: Final = (
-    *(AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError),
-    *(RecursionError, zlib.error),
+    *(AttributeError, LookupError, TypeError, ValueError, OverflowError, RecursionError),
+    zlib.error,
 )
 """What comes of an answer that is not what was asked for."""
 
@@ -139,7 +139,7 @@ class Cluster:
         """Ask each of ``workers``, give each answer to ``take``; return who is missing and why.
 
         ``take`` is called in another thread; of an answer that cannot be used it takes nothing and
-        raises `WireError`, or what its first look at it raises.
+        raises.
         """
         missing: dict[str, str] = {}
 
@@ -147,11 +147,8 @@ class Cluster:
             for worker, answer in answers.items():
                 try:
                     take(worker, _result(unpacked(answer)))
-                except WireError as error:
-                    missing[worker] = f"its answer cannot be read: {error}"
                 except _WRONG_SHAPE as error:
-                    text = f"{type(error).__name__}: {error!s:.200}"
-                    missing[worker] = f"its answer cannot be read ({text})"
+                    missing[worker] = f"its answer cannot be read: {error!s:.300}"
 
         for first in range(0, len(workers), AT_ONCE):
             some = workers[first : first + AT_ONCE]

@@ -311,7 +311,7 @@ class Feed:
         link, self._link = self._link, None
         if link is None:
             return
-        if say_goodbye and link.is_open:
+        if say_goodbye:
             with contextlib.suppress(RefusedError, LinkLostError):  # its lease ends by itself
                 await link.call(LEAVE, subscriber=self._subscriber, timeout_s=2.0)
         await link.close()

@@ -153,10 +153,6 @@ class Link:
             self._comm.abort()
             raise WireError(f"the answer to {op!r} cannot be read: {error}") from error
 
-    @property
-    def is_open(self) -> bool:
-        return not self._comm.closed()
-
     async def close(self) -> None:
         if not self._comm.closed():
             try:

@@ -37,17 +37,7 @@ COUNTED = {
 """Collections of a worker's state, which are counted without a walk over all tasks."""
 
 
-def dask_diag_lab_worker(dask_worker: Any, limit: int) -> bytes:
-    """Return what a worker holds and does: the answer to the query ``worker``."""
-    return _packed(_describe(dask_worker, limit))
-
-
-def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
-    """Return the newest entries of both transfer logs: the answer to ``transfers``."""
-    return _packed(_transfers(dask_worker, limit))
-
-
-def _packed(answer: dict[str, Any]) -> bytes:
+def _packed(**answer: Any) -> bytes:
     """Return an answer as nobody has to unpickle it.
 
     Compressed here, so that `distributed`, which would by a setting, finds nothing to compress.
@@ -56,31 +46,33 @@ def _packed(answer: dict[str, Any]) -> bytes:
     return packed
 
 
-def _describe(dask_worker: Any, limit: int) -> dict[str, Any]:
+def dask_diag_lab_worker(dask_worker: Any, limit: int) -> bytes:
+    """Return what a worker holds and does: the answer to the query ``worker``."""
     state = dask_worker.state
     now = time.time()
     counts = {name: len(getattr(state, attribute)) for name, attribute in COUNTED.items()}
     tasks: list[dict[str, Any]] = []
     for name, found in _states(dask_worker, limit):
         tasks += [_task(ts, name, now) for ts in islice(found, limit)]
-    return {
-        "counts": {**counts, "fetch": state.fetch_count},
-        "tasks": tasks,
-        "connections": len(dask_worker._comms),
-        "versions": _versions(),
-        "uptime_s": max(now - psutil.Process().create_time(), 0.0),
-        "executed": state.executed_count,
-    }
+    return _packed(
+        counts={**counts, "fetch": state.fetch_count},
+        tasks=tasks,
+        connections=len(dask_worker._comms),
+        versions=_versions(),
+        uptime_s=max(now - psutil.Process().create_time(), 0.0),
+        executed=state.executed_count,
+    )
 
 
-def _transfers(dask_worker: Any, limit: int) -> dict[str, Any]:
+def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
+    """Return the newest entries of both transfer logs: the answer to ``transfers``."""
     logs = {"in": dask_worker.transfer_incoming_log, "out": dask_worker.transfer_outgoing_log}
     rows = [
         _transfer(dask_worker.address, direction, entry)
         for direction, log in logs.items()
         for entry in islice(log, max(len(log) - limit, 0), None)
     ]
-    return {"rows": rows, "totals": {direction: len(log) for direction, log in logs.items()}}
+    return _packed(rows=rows, totals={direction: len(log) for direction, log in logs.items()})
 
 
 def _transfer(address: str, direction: str, entry: dict[str, Any]) -> dict[str, Any]:

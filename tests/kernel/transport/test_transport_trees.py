@@ -8,7 +8,6 @@ from typing import Any
 from dask_diag_lab.transport.answers import (
     MAX_NODES,
     add_tree,
-    count_nodes,
     empty_tree,
     prune_tree,
 )
@@ -45,8 +44,5 @@ def test_trees_add_up_and_the_given_ones_stay_as_they_are() -> None:
 def test_a_large_tree_is_pruned_of_its_smallest_parts_but_not_of_innermost_frames() -> None:
     rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
     tree = node("root", 100_000, node("main", 50_000, node("inner", 0)), *rare)
-    before = count_nodes(tree)
-    pruned = prune_tree(tree)
-    assert pruned == 2 * MAX_NODES
-    assert count_nodes(tree) == before - pruned
+    assert prune_tree(tree) == 2 * MAX_NODES
     assert counts(tree) == {"root": 100_000, "main": 50_000, "inner": 0}
