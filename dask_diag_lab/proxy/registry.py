@@ -21,7 +21,6 @@ from dask_diag_lab.proxy.messages import (
     DashboardChanges,
     DashboardInfo,
     DashboardList,
-    MessageError,
 )
 from dask_diag_lab.proxy.policy import Settings, read_address
 from dask_diag_lab.proxy.recordings import Recordings, id_of
@@ -125,12 +124,7 @@ class DashboardRegistry:
         self._watch: Task[None] | None = None
         for url in settings.dashboards:
             self._name(url, "c.DaskDiagLab.dashboards", is_added=False)
-        try:
-            kept = added.load()
-        except MessageError as error:
-            LOG.warning("Dashboards added by hand are lost, as %s: %s.", added.path, error)
-            kept = []
-        for url in kept:
+        for url in added.load():
             self._name(url, str(added.path), is_added=True)
 
     def _name(self, url: str, source: str, *, is_added: bool) -> None:
@@ -274,8 +268,8 @@ class DashboardRegistry:
         url = dashboard.given.url
         try:
             await asyncio.to_thread(self._added.change, url, is_kept=is_kept)
-        except OSError as error:
-            LOG.warning("%s cannot be written: %s", self._added.path, error.strerror)
+        except (OSError, RuntimeError) as error:  # the latter where no file can be one's own
+            LOG.warning("%s cannot be written: %s", self._added.path, error)
 
     async def messages(self) -> AsyncGenerator[DashboardList | DashboardChanges]:
         """Listen: yield the dashboards of now, then what changes, for as long as it is read.

@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Final
 from urllib.parse import urljoin
 
 import psutil
+from jupyter_core.paths import secure_write
 
 from dask_diag_lab.proxy.client import (
     Address,
@@ -355,14 +355,14 @@ class AddressStore:
     def load(self) -> list[str]:
         """Return the addresses; what they are is not known to be fit for anything.
 
-        Raises
-        ------
-        MessageError
-            When there is a file, but not one that this has written.
+        None, and a line in the log, where there is a file, but not one that this has written.
         """
         try:
             return check(read_owned(self.path, self.MAX_BYTES), KeptAddresses)["addresses"]
         except FileNotFoundError:
+            return []
+        except MessageError as error:
+            LOG.warning("Dashboards added by hand are lost, as %s: %s.", self.path, error)
             return []
 
     def change(self, url: str, *, is_kept: bool) -> None:
@@ -370,21 +370,12 @@ class AddressStore:
 
         Raises
         ------
-        OSError
-            When the file cannot be written.
+        OSError, RuntimeError
+            When the file cannot be written, or others could read it.
         """
-        try:
-            kept = self.load()
-        except MessageError:
-            kept = []  # what cannot be read is written anew
-        urls = [*(one for one in kept if one != url), *([url] if is_kept else [])][-MAX_ROWS:]
+        kept = [one for one in self.load() if one != url]
+        urls = [*kept, *([url] if is_kept else [])][-MAX_ROWS:]
         content: KeptAddresses = {"schema": 1, "addresses": urls}
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # Made with mode 0600.
-        with NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
-            half = Path(file.name)
-        try:
-            half.write_text(json.dumps(content), encoding="utf-8")
-            half.replace(self.path)
-        finally:
-            half.unlink(missing_ok=True)
+        with secure_write(str(self.path)) as file:
+            json.dump(content, file)
