@@ -63,14 +63,6 @@ class Settings(HasTraits):
         file browser ends, when nobody has a plot of it open.""",
     ).tag(config=True)
 
-    answer_timeout_s = Float(
-        30.0,
-        min=1.0,
-        max=600.0,
-        help="""Seconds that a relayed request may wait for its first byte, and for each next
-        one. A kernel that holds the interpreter answers only when it lets go.""",
-    ).tag(config=True)
-
 
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -11,8 +11,7 @@ import base64
 import contextlib
 import re
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, unquote, unquote_plus, urljoin, urlsplit
 
@@ -40,6 +39,10 @@ from dask_diag_lab.proxy.dashboard import Dashboard
 from dask_diag_lab.proxy.handlers import BaseWebSocketHandler, allowed_to
 from dask_diag_lab.proxy.messages import Kind
 from dask_diag_lab.proxy.stock import StockDashboard
+
+# So long a request may wait for its first byte, and for each next one. A kernel that holds the
+# interpreter answers only when it lets go.
+ANSWER_S: Final = 30.0
 
 # A larger message closes its socket, from either side.
 MAX_MESSAGE_BYTES: Final = 64 * 2**20
@@ -192,11 +195,10 @@ def relayed_location(address: Address, target: str, location: str, root: str) ->
     return f"{root}{path}{kept_query(parts.query)}{fragment}"
 
 
-@asynccontextmanager
 async def open_socket(
-    dashboard: Dashboard, target: str, protocols: list[str], timeout_s: float
-) -> AsyncIterator[WebSocketClientConnection]:
-    """Have a websocket to a dashboard; of Dask's own, a token rides as the second protocol.
+    dashboard: Dashboard, target: str, protocols: list[str]
+) -> WebSocketClientConnection:
+    """Open a websocket to a dashboard; of Dask's own, a token rides as the second protocol.
 
     Raises
     ------
@@ -208,34 +210,19 @@ async def open_socket(
             f"{dashboard.address.origin.replace('http', 'ws', 1)}{target}",
             headers=HTTPHeaders(request_headers(dashboard, {})),
             ssl_options=dashboard.address.tls,
-            connect_timeout=timeout_s,
-            request_timeout=timeout_s,
+            connect_timeout=ANSWER_S,
+            request_timeout=ANSWER_S,
         )
-        connecting = websocket_connect(
+        return await websocket_connect(
             request,
             max_message_size=MAX_MESSAGE_BYTES,
             subprotocols=protocols or None,
             resolver=dashboard.address.resolver,
             # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
         )
-        opening = asyncio.ensure_future(connecting)
-        try:
-            socket = await asyncio.shield(opening)
-        except asyncio.CancelledError:
-            opening.add_done_callback(_close)  # tornado opens it to the end
-            raise
     except (HTTPClientError, WebSocketError, UpstreamError, OSError):
         dashboard.is_suspect = True
         raise NotAllowedError(f"{dashboard.name} does not open this plot.", 502) from None
-    try:
-        yield socket
-    finally:
-        socket.close()
-
-
-def _close(opened: asyncio.Future[WebSocketClientConnection]) -> None:
-    if not opened.cancelled() and opened.exception() is None:
-        opened.result().close()
 
 
 class RelayHandler(BaseWebSocketHandler):
@@ -294,8 +281,7 @@ class RelayHandler(BaseWebSocketHandler):
 
     async def _relay(self, method: str) -> None:
         dashboard = self._dashboard
-        timeout_s = self.registry.settings.answer_timeout_s
-        self._exchange = Exchange(dashboard.address, timeout_s, self._take_head, self._pass_on)
+        self._exchange = Exchange(dashboard.address, ANSWER_S, self._take_head, self._pass_on)
         headers = request_headers(dashboard, self.request.headers)
         if dashboard.kind == "diagnostics" and self._is_page:
             self._nonce = headers[NONCE_HEADER] = secrets.token_urlsafe(16)
@@ -367,17 +353,15 @@ class RelayHandler(BaseWebSocketHandler):
             raise NotAllowedError("There is no live plot at this address.")
         offered = self.request.headers.get("Sec-WebSocket-Protocol", "").split(",")
         protocols = [name.strip() for name in offered if name.strip()]
-        timeout_s = self.registry.settings.answer_timeout_s
-        async with open_socket(self._dashboard, self._target, protocols, timeout_s) as upstream:
-            self._upstream = upstream
-            self._dashboard.sockets.add(self)
-            try:
-                await super().get()
-            finally:
-                self._dashboard.sockets.discard(self)
-                upstream.close(*sendable_close(self.close_code, self.close_reason))
-                if self._pump is not None:
-                    await self._pump
+        self._upstream = await open_socket(self._dashboard, self._target, protocols)
+        self._dashboard.sockets.add(self)
+        try:
+            await super().get()
+        finally:
+            self._dashboard.sockets.discard(self)
+            self._upstream.close(*sendable_close(self.close_code, self.close_reason))
+            if self._pump is not None:
+                await self._pump
 
     def open(self, *_parts: str) -> None:
         """Begin to pass on what the dashboard sends."""

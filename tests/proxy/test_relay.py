@@ -14,6 +14,7 @@ from tornado.httpclient import HTTPResponse
 from tornado.simple_httpclient import HTTPStreamClosedError
 from tornado.websocket import WebSocketClientConnection
 
+from dask_diag_lab.proxy import relay
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from tests.proxy.backends import Backend
 from tests.proxy.client import Client, message, served
@@ -168,9 +169,12 @@ async def test_nothing_is_left_open_after_many_requests(client: Client, announce
             await asyncio.sleep(0.05)
 
 
-@pytest.mark.parametrize("settings", [{"answer_timeout_s": 2.5, "discover": False}])
 class TestTimeouts:
     """With short timeouts."""
+
+    @pytest.fixture(autouse=True)
+    def impatient(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(relay, "ANSWER_S", 2.5)
 
     async def test_late_answer_is_a_timeout(self, client: Client, announced: Backend) -> None:
         answer = await client.relayed(announced, "slow", params={"first": "15"})
