@@ -24,8 +24,8 @@ from dask_diag_lab.collector.wire import key_text
 from dask_diag_lab.schema.columns import wire_error
 from dask_diag_lab.schema.tables import OTHER_PREFIXES
 from dask_diag_lab.transport import on_worker
-from dask_diag_lab.transport.cluster import AnswerError, Arguments, Cluster, run_message
 from dask_diag_lab.transport.decode import member, members, numbers
+from dask_diag_lab.transport.link import AnswerError, Arguments, Cluster, run_message
 
 MAX_NODES: Final = 20_000
 """Above this a tree is pruned: far more than a screen has pixels for."""

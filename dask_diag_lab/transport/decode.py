@@ -168,15 +168,8 @@ def _actions(value: Any, n_strings: int, n_tasks: int) -> Columns:  # what a pee
     if len(value) % ROW.itemsize:
         raise WireError(f"field 'actions': {len(value)} bytes are no whole rows")
     rows = np.frombuffer(value, dtype=ROW)
-    limits = {
-        "kind": len(Kind),
-        "outcome": int(Outcome.RUNNING),
-        "worker": n_strings,
-        "source": n_strings,
-        "prefix": n_strings,
-        "type": n_strings,
-        "task": n_tasks,
-    }
+    limits = dict.fromkeys(("worker", "source", "prefix", "type"), n_strings)
+    limits |= {"kind": len(Kind), "outcome": int(Outcome.RUNNING), "task": n_tasks}
     columns = {column.name: np.ascontiguousarray(rows[column.name]) for column in ACTIONS.columns}
     _check_below(columns, "actions", limits)
     if not (np.isfinite(columns["start"]).all() and np.isfinite(columns["stop"]).all()):

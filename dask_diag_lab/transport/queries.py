@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.transport.answers import ANSWERS
-from dask_diag_lab.transport.cluster import WORKER_TIMEOUT_S, AnswerError, Arguments, Cluster
+from dask_diag_lab.transport.link import WORKER_TIMEOUT_S, AnswerError, Arguments, Cluster
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,7 @@ from distributed.security import Security
 
 from dask_diag_lab.collector import ASK
 from dask_diag_lab.collector.asking import AT_ONCE
-from dask_diag_lab.transport import QueryRunner
-from dask_diag_lab.transport import cluster as transport_cluster
+from dask_diag_lab.transport import QueryRunner, link
 from dask_diag_lab.transport.answers import ANSWERS
 from tests.kernel.serving import until
 from tests.kernel.transport.asking import EVERY_KIND, RefusalError, asking, profile_of
@@ -101,7 +100,7 @@ async def test_a_query_to_a_scheduler_that_is_gone_names_it_for_every_kind(
         async with asking(address, has_collector=False) as ask:
             await ask("logs", worker="")
             await s.close()
-            monkeypatch.setattr(transport_cluster, "CONNECT_TIMEOUT_S", 0.1)
+            monkeypatch.setattr(link, "CONNECT_TIMEOUT_S", 0.1)
             for kind in ANSWERS:
                 given = EVERY_KIND.get(kind, {"worker": "x", "key": ""})
                 words = await ask.refused(kind, **given)
