@@ -26,13 +26,6 @@ SHOW: Final = "show"
 """The command whose arguments are what the plot is to show."""
 SET: Final = "set"
 """The command whose arguments are controls and their new values."""
-_LOOK: Final = {
-    "name": re.compile("light|dark|high-contrast"),
-    "font": re.compile(r"[^<>{};\\]{1,300}"),
-    "font_size": re.compile(r"[0-9.]{1,6}(?:px|pt|em|rem|%)"),
-    "zone": re.compile(r"[A-Za-z0-9_+/-]{1,64}"),
-}
-"""What a page may send as these fields of `Look`, which checks the others itself."""
 _ARGUMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 
 
@@ -168,13 +161,7 @@ def read_look(given: object) -> Look:
     ValueError
         Not a JSON object.
     """
-    return Look.of(
-        {
-            name: value
-            for name, value in _object(given or {}).items()
-            if isinstance(value, str) and (name not in _LOOK or _LOOK[name].fullmatch(value))
-        }
-    )
+    return Look.of(_object(given or {}))
 
 
 def read_command(given: Mapping[str, Any]) -> tuple[str, dict[str, str]]:  # JSON

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from datetime import tzinfo
-from typing import Final, Self
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 PALETTES: Final = ("viridis", "okabe-ito")
 """Choices of `Look.palette`."""
 
 _COLORS: Final = ("foreground", "muted", "grid", "background", "accent")
-_HEX: Final = re.compile("#[0-9a-f]{6}")
-_PIXELS: Final = re.compile(r"[0-9]+(\.[0-9]+)?px")
+_FIELDS: Final = {
+    "name": re.compile("light|dark|high-contrast"),
+    **dict.fromkeys(_COLORS, re.compile("#[0-9a-f]{6}")),
+    "font": re.compile(r"[^<>{};\\]{1,300}"),
+    "font_size": re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?px"),
+    "palette": re.compile("|".join(PALETTES)),
+    "zone": re.compile(r"[A-Za-z0-9_+/-]{1,64}"),
+}
+"""What a page may send as the fields of `Look`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +71,12 @@ class Look:
         """Colours and font by name, as charts and style sheets take them."""
         return {f.name: getattr(self, f.name) for f in fields(self)[1:-2]}
 
-    @classmethod
-    def of(cls, given: Mapping[str, str]) -> Self:
-        """Return the look that a page sent, with defaults for what it left out."""
-        base = DARK if given.get("name", "light") != "light" else LIGHT
-        values = {f.name: given.get(f.name) or getattr(base, f.name) for f in fields(cls)}
-        for name in _COLORS:
-            if not _HEX.fullmatch(values[name]):
-                values[name] = getattr(base, name)
-        if values["palette"] not in PALETTES:
-            values["palette"] = base.palette
-        if not _PIXELS.fullmatch(values["font_size"]):
-            values["font_size"] = base.font_size
-        return cls(**values)
+    @staticmethod
+    def of(given: Mapping[str, object]) -> Look:
+        """Return the look that a page sent, with defaults for what is missing or unusable."""
+        sent = {name: str(given.get(name, "")) for name in _FIELDS}
+        usable = {name: text for name, text in sent.items() if _FIELDS[name].fullmatch(text)}
+        return replace(LIGHT if usable.get("name", "light") == "light" else DARK, **usable)
 
 
 LIGHT = Look()
