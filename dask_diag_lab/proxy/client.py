@@ -1,9 +1,8 @@
 """HTTP with a dashboard: the one client of the Jupyter server's side.
 
 Connects to a pinned IP only, follows no redirect, decodes nothing. Which headers are sent is
-decided elsewhere. On tornado's `HTTP1Connection`, as its `AsyncHTTPClient` cannot do three things
-that a relay needs: wait for a slow reader (its callbacks are not awaited, and the whole answer
-would pile up here), give up after a silence instead of after a total time, and break off in the
+decided elsewhere. On tornado's `HTTP1Connection`, as its `AsyncHTTPClient` cannot do two things
+that a relay needs: give up after a silence instead of after a total time, and break off in the
 middle.
 """
 
