@@ -46,8 +46,8 @@ MODELS: Final = Path(__file__).parents[1] / "dist"
 """Where Bokeh looks for the script of our own models, see `views.models`."""
 OWN: Final = "static/dask-diag-lab/dist/dask_diag_lab.js"
 """Our own models, which nearly every plot needs."""
-NOT_ARGUMENTS: Final = frozenset({"token", "bare", "sort", "limit"})
-"""Names in a query that are not the plot's: who may see it, its frame, which rows of its table."""
+NOT_ARGUMENTS: Final = frozenset({"token", "sort", "limit"})
+"""Names in a query that are not the plot's: who may see it, which rows of its table."""
 MAX_VERSION: Final = 2**31
 BUDGETS_S: Final = 10.0
 """So long the list of runs waits for their budgets; it has those that are known by then."""

@@ -176,13 +176,12 @@ class PageHandler(SiteHandler):
 
     def show(self, template: str, title: str, here: str = "", **more: Any) -> None:
         """End with a page; `here` is its path below the root, ``shown`` are the plots it draws."""
-        is_bare = bool(self.get_query_arguments("bare"))  # it stands in a page of somebody else
         given = {
             "title": title,
             "name": str(self.site.info().get("name", "")),
             "base": self.base,
             "here": here,
-            "menu": [] if is_bare else menu_of(self.site.listed),
+            "menu": menu_of(self.site.listed),
             "shown": [],
             "hints": (),
             "nonce": self.nonce,

@@ -33,14 +33,12 @@ export type PlotArguments = Readonly<Record<string, string>>;
 export const NO_ARGUMENTS: PlotArguments = {};
 
 const ARGUMENT_NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-/** A server's own parameters in the query of a page. */
-const RESERVED: readonly string[] = ['token', 'bare'];
 
 /** Return the arguments in a value from outside, sorted, without what cannot be one. */
 export function argumentsOf(value: unknown): PlotArguments {
   const pairs = Object.entries(Object(value) as object).filter(
     (pair): pair is [string, string] =>
-      isText(pair[1]) && ARGUMENT_NAME.test(pair[0]) && !RESERVED.includes(pair[0])
+      isText(pair[1]) && ARGUMENT_NAME.test(pair[0]) && pair[0] !== 'token'
   );
   return Object.fromEntries(pairs.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -26,7 +26,7 @@ test('a tab is as dark as Lab and goes on with the next cluster, one at the port
   const tab = await page.context().newPage();
   const learnt = tab.waitForResponse(answer => answer.url().endsWith('/api/dashboards'));
   const root = `${server.url}dask-diag-lab/dashboards/${id}/`;
-  await tab.goto(`${root}plots/profile?prefix=crunch&bare=1&token=${server.token}`);
+  await tab.goto(`${root}plots/profile?prefix=crunch&token=${server.token}`);
   const plot = plotOf(tab, 'profile');
   await expect(plot).toHaveAttribute('data-state', 'live');
   await learnt;
@@ -67,7 +67,7 @@ test('a tab is as dark as Lab and goes on with the next cluster, one at the port
   await notebook.run(2);
   await tab.bringToFront();
   await expect(tab).not.toHaveURL(address => address.href.startsWith(root));
-  await expect(tab).toHaveURL(/\/plots\/profile\?prefix=crunch&bare=1/);
+  await expect(tab).toHaveURL(/\/plots\/profile\?prefix=crunch/);
   await expect(plot).toHaveAttribute('data-state', 'live');
   await tab.close();
 });

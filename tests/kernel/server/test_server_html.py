@@ -95,12 +95,9 @@ async def test_a_page_has_only_the_plots_there_are_and_is_not_there_without_any(
     assert not {"./plots/gpu-memory", "./gpu"} & links  # no worker has anything to show
 
 
-async def test_a_plots_own_page_has_bar_and_help_and_a_bare_one_has_not() -> None:
+async def test_a_plots_own_page_has_bar_and_help() -> None:
     page = await page_of("/plots/cpu")
     assert {f"../{name}" for name in IN_BAR} <= set(page.values("href"))
-    bare = await page_of("/plots/cpu?bare=1&worker=x")
-    assert bare.values("data-plot") == ["cpu"]
-    assert not [one for one in bare.all if one["tag"] == "a"]
     async with serving() as served:
         for path in ("/plots/cpu", "/status"):
             assert escape(get_plot("cpu").help) in await text_of(served, path)
