@@ -17,7 +17,6 @@ import itertools
 import json
 import logging
 import re
-import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -45,7 +44,8 @@ MAX_QUEUED: Final = 3
 GZIP_BYTES: Final = 1024
 WATCH_S: Final = 2.0
 LEASE_S: Final = 90.0
-"""A page that shows a plot says so twice a minute, a hidden one once."""
+"""So long a stream is kept of which a page says nothing: one that shows a plot says so twice a
+minute, a hidden one once."""
 ANSWER_S: Final = 60.0
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
 PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+\.[a-z.]+|static/.+\.js)(\?.*)?")
@@ -107,7 +107,6 @@ class Channel:
         self._asked = asyncio.Event()
         self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue(MAX_QUEUED)
         self._inboxes: dict[str, asyncio.Queue[str]] = {}
-        self._ends: dict[str, float] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._running = asyncio.create_task(self._run())
 
@@ -152,8 +151,8 @@ class Channel:
                 self._asked.set()
             case {"do": "keep", "ids": list(ids)}:
                 for one in map(str, ids):
-                    if one in self._ends:
-                        self._ends[one] = time.monotonic() + LEASE_S
+                    if one in self._inboxes:
+                        self._inboxes[one].put_nowait("")
                     else:
                         self._start(f"end of {one}", self._put({"id": one, "kind": "closed"}))
             case {"do": "send", "id": str(name), "data": str(text)} if name in self._inboxes:
@@ -162,7 +161,6 @@ class Channel:
                 for task in [task for name, task in self._tasks.items() if name in ids]:
                     task.cancel()
             case {"do": "open", "id": str(name)}:
-                self._ends[name] = time.monotonic() + LEASE_S
                 inbox = self._inboxes[name] = asyncio.Queue()
                 self._start(name, self._relay_stream(name, inbox))
             case {"do": "fetch", "id": str(name), "path": str(path)}:
@@ -181,7 +179,6 @@ class Channel:
 
     def _forget(self, name: str) -> None:
         self._tasks.pop(name, None)
-        self._ends.pop(name, None)
         self._inboxes.pop(name, None)
 
     async def _fetch(self, path: str) -> HTTPResponse:
@@ -203,7 +200,8 @@ class Channel:
         stream = await self._server.stream(partial(self._put_frame, name))
         try:
             while True:
-                stream.take(await inbox.get())
+                if text := await asyncio.wait_for(inbox.get(), LEASE_S):
+                    stream.take(text)
         finally:
             stream.close()
 
@@ -252,7 +250,7 @@ class Channel:
         )
 
     async def _watch(self) -> None:
-        """Tell how the dashboard is when that changed, and end what nobody keeps.
+        """Tell how the dashboard is when that changed.
 
         Where a Jupyter server has found it, only once a page has asked for it by name.
         """
@@ -262,9 +260,6 @@ class Channel:
         while not self._is_telling:
             await self._asked.wait()
         while True:
-            now = time.monotonic()
-            for name in [one for one, end in self._ends.items() if end < now]:
-                self._tasks[name].cancel()
             try:
                 await self._tell()
             except (OSError, HTTPClientError, ValueError, KeyError) as error:  # next time, then
@@ -288,7 +283,7 @@ class Channel:
             "kind": "diagnostics",
             "state": "stale" if state in ("lost", "closed") else "live",
             "reason": health["reason"] or None,
-            "summary": self._summary if self._ends else None,
+            "summary": self._summary if self._inboxes else None,
             **({"closed_at": health["since"]} if state == "closed" else {}),
         }
         if (told, version) != self._told:

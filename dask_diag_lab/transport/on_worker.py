@@ -97,14 +97,9 @@ def _transfer(address: str, direction: str, entry: dict[str, Any]) -> dict[str, 
 def _states(worker: Any, limit: int) -> Iterator[tuple[str, Iterable[Any]]]:
     """Yield names of states and some tasks in them, without a walk over all tasks."""
     state = worker.state
-    for name in ("executing", "long_running"):
-        yield (
-            name.replace("_", "-"),
-            sorted(getattr(state, name), key=lambda ts: ts.start_time or 0.0),
-        )
-    for name in ("ready", "constrained"):
+    for name in ("executing", "long_running", "ready", "constrained"):
         found = islice(getattr(state, name), MAX_LOOKED_AT)
-        yield name, heapq.nsmallest(limit, found, key=lambda ts: ts.priority or ())
+        yield name.replace("_", "-"), heapq.nsmallest(limit, found, key=_order)
     yield "waiting", state.waiting
     yield "flight", state.in_flight_tasks
     heaps = state.data_needed.values()
@@ -113,6 +108,11 @@ def _states(worker: Any, limit: int) -> Iterator[tuple[str, Iterable[Any]]]:
     known = state.tasks
     held = (known[key] for key in islice(worker.data, MAX_LOOKED_AT) if key in known)
     yield "memory", heapq.nlargest(limit, held, key=lambda ts: ts.nbytes or 0)
+
+
+def _order(ts: Any) -> tuple[float, tuple[int, ...]]:
+    """Sort what runs by its start, and what is to run by its priority."""
+    return ts.start_time or 0.0, ts.priority or ()
 
 
 def _task(ts: Any, name: str, now: float) -> dict[str, Any]:
