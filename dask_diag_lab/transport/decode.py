@@ -57,14 +57,13 @@ class Decoder:
             for name, change in member(answer, "tables", dict).items()
             if name in TABLES
         }
-        if (running := tables.get("running")) is not None:
-            n_known = member(answer, "strings_from", int) + len(texts(answer, "strings"))
-            _check_below(running.columns, "running", {"worker": n_known, "prefix": n_known})
         nodes, states = (tables.pop(table.name, None) for table in (NODES, NODE_STATES))
         given = members(answer, strings_from=int, keys_from=int, time=float, began=float)
         given |= {name: texts(answer, name) for name in ("strings", "keys")}
         n_strings = given["strings_from"] + len(given["strings"])
         n_tasks = given["keys_from"] + len(given["keys"])
+        if (running := tables.get("running")) is not None:
+            _check_below(running.columns, "running", {"worker": n_strings, "prefix": n_strings})
         columns = _actions(answer.get("actions"), n_strings, n_tasks)
         tables["actions"] = Change(columns, member(answer, "dropped", int))
         batch = Batch(
