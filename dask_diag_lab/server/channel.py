@@ -36,8 +36,6 @@ FOUND_S: Final = 2.0
 """So long a Jupyter server that sees the runtime record may take to ask for the health."""
 BYTES_PER_S: Final = 500_000
 """Half of the least that Jupyter servers let through; the other half is for the cells' output."""
-GATHER_S: Final = 0.02
-"""What comes within this time is one message."""
 CHUNK_BYTES: Final = 256 * 1024
 MAX_QUEUED: Final = 3
 """Chunks that wait to be sent."""
@@ -216,24 +214,17 @@ class Channel:
         for at in range(0, max(len(payload), 1), CHUNK_BYTES):
             chunk = payload[at : at + CHUNK_BYTES]
             has_more = at + CHUNK_BYTES < len(payload)
-            await self._queue.put(({**head, "size": len(chunk), "more": has_more}, chunk))
+            await self._queue.put(({**head, "more": has_more}, chunk))
 
     async def _send(self) -> None:
         while True:
-            batch = [await self._queue.get()]
-            await asyncio.sleep(GATHER_S)
-            size = len(batch[0][1])
-            while size < CHUNK_BYTES and not self._queue.empty():
-                batch.append(self._queue.get_nowait())
-                size += len(batch[-1][1])
-            payload = b"".join(chunk for _, chunk in batch)
-            is_packed = size > GZIP_BYTES
+            head, chunk = await self._queue.get()
+            is_packed = len(chunk) > GZIP_BYTES
             if is_packed:
-                payload = await asyncio.to_thread(gzip.compress, payload, 1)
+                chunk = await asyncio.to_thread(gzip.compress, chunk, 1)
             # Not as buffers: Jupyter Server 2.21 passes a gateway's binary messages on as text.
-            text = base64.b64encode(payload).decode()
-            heads = [head for head, _ in batch]
-            self._publish({"parts": heads, "gzip": is_packed, "payload": text})
+            text = base64.b64encode(chunk).decode()
+            self._publish({"part": head, "gzip": is_packed, "payload": text})
             await asyncio.sleep(len(text) / BYTES_PER_S)
 
     def _publish(self, data: Fields) -> None:

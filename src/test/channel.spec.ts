@@ -77,9 +77,9 @@ describe('kernels that tell of dashboards', () => {
 
   function patch(of: unknown, plot: string): object {
     const frame = frameOf({ type: 'patch', id: plot });
-    const part = { id: of, kind: 'frame', size: frame.byteLength };
+    const part = { id: of, kind: 'frame' };
     const payload = String.fromCharCode(...new Uint8Array(frame));
-    return { parts: [part], gzip: false, payload: btoa(payload) };
+    return { part, gzip: false, payload: btoa(payload) };
   }
 
   it('lists one once that a notebook and a console tell of', () => {
@@ -114,8 +114,8 @@ describe('kernels that tell of dashboards', () => {
       [begin, true],
       [rest, false]
     ] as const) {
-      const part = { id: one.of, kind: 'frame', size: text.length, more };
-      kernel.say({ parts: [part], gzip: false, payload: btoa(text) });
+      const part = { id: one.of, kind: 'frame', more };
+      kernel.say({ part, gzip: false, payload: btoa(text) });
     }
     await until(() => other.patches.mock.calls.length === 1);
     expect(one.patches).toHaveBeenCalledTimes(1);

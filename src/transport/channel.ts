@@ -8,7 +8,7 @@ import { KernelMessage, type Kernel } from '@jupyterlab/services';
 import { UUID } from '@lumino/coreutils';
 import { Signal } from '@lumino/signaling';
 
-import { fieldsOf, isText, listOf, type Fields } from '../protocol/control';
+import { fieldsOf, isText, type Fields } from '../protocol/control';
 import { listAfter, type IDashboard } from '../protocol/dashboard';
 import type { ITranslate } from '../text';
 import { NAMESPACE } from '../tokens';
@@ -29,7 +29,6 @@ const SILENCE_MS = 60_000;
 interface IPart {
   readonly id: string;
   readonly kind: 'frame' | 'answer' | 'closed';
-  readonly size: number;
   /** More of the same follows. */
   readonly more: boolean;
   /** Of an answer: HTTP's. */
@@ -215,10 +214,9 @@ class ChannelServer implements IPlotServer {
 
   /** Take what a message of the kernel holds, after those before it. */
   take(fields: Fields): void {
-    const parts = listOf(fields['parts'], 'message.parts') as readonly IPart[]; // our kernel side's
-    const { payload, gzip } = fields;
+    const { part, payload, gzip } = fields;
     this._taking = Promise.all([bytesIn(String(payload), gzip === true), this._taking])
-      .then(([bytes]) => this._pass(parts, bytes))
+      .then(([bytes]) => this._pass(part as IPart, bytes)) // our kernel side's
       .catch(() => this.interrupt());
   }
 
@@ -276,20 +274,16 @@ class ChannelServer implements IPlotServer {
     return id;
   }
 
-  /** Pass on what a message holds: the bytes of each part follow those of the one before. */
-  private async _pass(parts: readonly IPart[], payload: ArrayBuffer): Promise<void> {
-    let at = 0;
-    for (const part of parts) {
-      const bytes = payload.slice(at, (at += part.size));
-      const asked = this._asked.get(part.id);
-      asked?.chunks.push(bytes);
-      if (asked && !part.more) {
-        const whole = new Blob(asked.chunks.splice(0));
-        if (part.kind !== 'frame') {
-          this._asked.delete(part.id);
-        }
-        asked.take(part, await whole.arrayBuffer());
+  /** Pass on what a message holds, once it is whole. */
+  private async _pass(part: IPart, bytes: ArrayBuffer): Promise<void> {
+    const asked = this._asked.get(part.id);
+    asked?.chunks.push(bytes);
+    if (asked && !part.more) {
+      const whole = new Blob(asked.chunks.splice(0));
+      if (part.kind !== 'frame') {
+        this._asked.delete(part.id);
       }
+      asked.take(part, await whole.arrayBuffer());
     }
   }
 

@@ -177,7 +177,6 @@ class Page:
 
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
-        self.sizes: list[int] = []
         self.dashboards: dict[str, dict[str, Any]] = {}
         self.received: dict[str, list[tuple[str, bytes]]] = {}
 
@@ -200,11 +199,9 @@ class Page:
             self.dashboards[one["id"]] = {**self.dashboards.get(one["id"], {}), **one}
         for one in data.get("removed", []):
             self.dashboards.pop(one, None)
-        self.sizes.append(len(data.get("payload", "")))
-        packed = base64.b64decode(data.get("payload", ""))
-        payload = gzip.decompress(packed) if data.get("gzip") else packed
-        for part in data.get("parts", []):
-            chunk, payload = payload[: part["size"]], payload[part["size"] :]
+        if part := data.get("part"):
+            packed = base64.b64decode(data["payload"])
+            chunk = gzip.decompress(packed) if data["gzip"] else packed
             known = self.received.setdefault(part["id"], [])
             is_new = not known or not known[-1][0].endswith("+")
             known[-1:] = [*known[-1:], ("", b"")] if is_new else known[-1:]
