@@ -304,10 +304,6 @@ class RelayHandler(BaseWebSocketHandler):
 
     def _take_head(self, code: int, answered: HTTPHeaders) -> None:
         dashboard = self._dashboard
-        is_ours = dashboard.kind == "diagnostics"
-        if is_ours and code in (401, 403):
-            reason = f"The diagnostics of {dashboard.name} refused the request. Restart the kernel."
-            raise NotAllowedError(reason, 502)
         headers = answer_headers(dashboard.kind, answered, self._nonce)
         if location := answered.get("Location"):
             place = relayed_location(dashboard.address, self._target, location, self._place[0])
@@ -317,7 +313,7 @@ class RelayHandler(BaseWebSocketHandler):
         self.set_status(code)
         for name, value in headers.items():
             self.set_header(name, value)
-        if not is_ours and headers["Content-Type"].startswith("text/html"):
+        if dashboard.kind == "stock" and headers["Content-Type"].startswith("text/html"):
             self._held = b""
 
     async def _pass_on(self, chunk: bytes) -> None:

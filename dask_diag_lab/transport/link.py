@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar
 
 import cloudpickle
 import msgpack
-from distributed.comm.core import CommClosedError, connect
+from distributed.comm.core import connect
 
 from dask_diag_lab.collector import ASK, wire
 from dask_diag_lab.collector.asking import MAX_ANSWER_BYTES
@@ -156,11 +156,9 @@ class Link:
         except TimeoutError as error:
             self._comm.abort()
             raise LinkLostError(f"no answer in {timeout_s:g} s") from error
-        except CommClosedError as error:  # its text is about sockets
-            raise LinkLostError("the connection was closed") from error
-        except OSError as error:
+        except OSError as error:  # its text is about sockets
             self._comm.abort()
-            raise LinkLostError(_error_text(error)) from error
+            raise LinkLostError("the connection was closed") from error
         except asyncio.CancelledError:
             self._comm.abort()  # the answer would be taken for that of the next call
             raise
