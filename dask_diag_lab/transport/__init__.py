@@ -5,8 +5,7 @@ Must not import bokeh or views.
 
 from __future__ import annotations
 
-from dask_diag_lab.transport.feed import Feed
+from dask_diag_lab.transport.feed import Feed, QueryRunner
 from dask_diag_lab.transport.link import LinkLostError
-from dask_diag_lab.transport.queries import QueryRunner
 
 __all__ = ["Feed", "LinkLostError", "QueryRunner"]
