@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
@@ -16,7 +15,6 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.queries import can_ask
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.known_runs import other_run, run_label
 from dask_diag_lab.views.look import Look
@@ -31,16 +29,8 @@ from dask_diag_lab.views.profile.sampling import (
     Sampling,
 )
 from dask_diag_lab.views.profile.timeline import Bins, ProfileTimeline
-from dask_diag_lab.views.profile.tree import (
-    Frames,
-    Location,
-    file_index,
-    functions_table,
-    is_own,
-    short_place,
-)
+from dask_diag_lab.views.profile.tree import File, Frames, functions_table
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import ArgumentError, Caption, Control, Table, View
 
 if TYPE_CHECKING:
@@ -48,24 +38,15 @@ if TYPE_CHECKING:
 
 MAX_FRAMES: Final = 4000
 """Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
-MAX_LISTED: Final = 500
-"""Functions in the table beside the picture; the exports have all."""
 MAX_OPTIONS: Final = 500
 """Prefixes to choose from; a page with more of them is slow."""
 MAX_TEXT: Final = 200
+NO_TREE: Final = {"count": 0, "identifier": "root", "children": {}}
 COLORS: Final = "red took longer, blue shorter, than in {}"
 NO_PROFILE: Final = "{} has no profile to compare this one with"
 SAME_SHARE, SAME_S = 0.1, 0.1
 """Two profiles differ in a function by more than this share of the longer one, and seconds."""
 
-COLUMNS: Final = (
-    Column("function", "Function", "text", width=180),
-    Column("own_s", "Itself", "seconds"),
-    Column("total_s", "Total", "seconds"),
-    Column("share", "Share", "percent"),
-    Column("samples", "Samples", "number"),
-    Column("place", "Where", "text", width=240),
-)
 FRAME_COLUMNS: Final = (
     *("parent", "total", "own", "name", "place", "line", "color", "is_own", "is_unclear", "match"),
 )
@@ -104,7 +85,6 @@ class ProfileOfTasks(View):
         What is asked of the cluster.
     chart : FlameChart
     timeline : ProfileTimeline
-    listing : SortableTable
         The parts of the picture; there after `build`.
     """
 
@@ -130,7 +110,7 @@ class ProfileOfTasks(View):
         self.sampling = Sampling(self.live)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
-        self._is_listed = self._is_built = self._is_of_run = False
+        self._is_built = self._is_of_run = False
         self._earlier: Sampling | None = None
         self._other: Latest[Other] = Latest(self.live.jobs)
         self._bins: Latest[Bins] = Latest(self.live.jobs)
@@ -140,17 +120,15 @@ class ProfileOfTasks(View):
         self._choose_from_arguments()
 
     def build(self) -> UIElement:
-        """Return timeline and flame graph, with the table in the background."""
+        """Return timeline and flame graph."""
         self.frames = Source(*FRAME_COLUMNS)
         self.chart = FlameChart(source=self.frames.model, sizing_mode="stretch_both")
         self.chart.on_change("focus", self._focused)
         self.timeline = ProfileTimeline(self.look, self._select)
-        self.listing = SortableTable(self.look, COLUMNS)
-        self.listing.model.visible = False
         self._is_built = True
         self.restyle()
         return Stack(
-            children=[self.timeline.figure, self.chart, self.listing.model],
+            children=[self.timeline.figure, self.chart],
             sizing_mode="stretch_both",
             spacing=0,
             min_width=0,
@@ -165,7 +143,7 @@ class ProfileOfTasks(View):
     def state(self) -> object:
         """Return what was read and what the reader has set; see `View.state`."""
         sampling = self.sampling
-        chosen = (self._path, self._search, self._is_listed, self._from_task, *self._subject)
+        chosen = (self._path, self._search, self._from_task, *self._subject)
         earlier = self._other.version if self._earlier is None else self._earlier.version
         versions = sampling.version, self._sent.version, self._bins.version, earlier
         read = (*versions, can_ask(self.live))
@@ -173,14 +151,14 @@ class ProfileOfTasks(View):
 
     def table(self) -> Table:
         """Return functions with their own and their total time."""
-        count, profile = self._count, self.sampling.read()
-        if profile is None:
-            return functions_table(Frames({"count": 0, "identifier": "root", "children": {}}), 0.0)
-        table, n = profile.table, len(profile.table.columns["function"])
-        if not 0 < count < n:
-            return table
-        columns = {name: values[:count] for name, values in table.columns.items()}
-        return replace(table, columns=columns, note=f"{count} of {n} functions")
+        return self.table_job()()
+
+    def table_job(self) -> Callable[[], Table]:
+        """Return what makes the table; see `View.table_job`."""
+        profile, count = self.sampling.read(), self._count
+        frames = Frames(NO_TREE) if profile is None else profile.frames
+        interval_s = 0.0 if profile is None else profile.interval_s
+        return lambda: functions_table(frames, interval_s, count)
 
     @property
     def chosen_period(self) -> Window | None:
@@ -199,7 +177,6 @@ class ProfileOfTasks(View):
         look = self.look
         set_properties(self.chart, quiet=quiet_color(look), **look.style)
         self.timeline.restyle(look)
-        self.listing.restyle(look)
         self.update()
 
     def command(self, verb: str) -> None:
@@ -219,8 +196,6 @@ class ProfileOfTasks(View):
             self._choose(value)
         elif name == "search":
             self._search = value.strip().lower()
-        elif name == "table":
-            self._is_listed = value == "on"
         elif name == "refresh":
             sampling.refresh()
         elif name == "reset":
@@ -312,18 +287,10 @@ class ProfileOfTasks(View):
         self.caption = self._caption_of(profile, bins)
 
     def _show_profile(self, profile: Profile | None) -> None:
-        """Send frames or functions; a large profile is prepared off the loop."""
-        set_properties(self.listing.model, visible=self._is_listed)
-        set_properties(self.chart, visible=not self._is_listed)
+        """Send the frames; those of a large profile are prepared off the loop."""
         if profile is None or not profile.frames.samples:
             self._profile, self._rows = profile, ()
             self.frames.set({name: [] for name in FRAME_COLUMNS})
-            return
-        if self._is_listed:
-            matches = profile.frames.matches(self._search) if self._search else None
-            listed = functions_table(profile.frames, profile.interval_s, matches).columns
-            shown = {c.name: listed[c.name][:MAX_LISTED] for c in COLUMNS}
-            self.listing.set({**shown, "share": [100 * share for share in shown["share"]]})
             return
         look, search = self.look, self._search
         before = self._before()
@@ -363,7 +330,7 @@ class ProfileOfTasks(View):
         if bins is not None:
             start, stop = max(sampling.start, float(bins.start[0])), sampling.stop or bins.stop
             seconds = min(stop, bins.stop) - start
-        n_left_out = int((frames.total > 0).sum()) - len(self._rows) if frames is not None else 0
+        n_left_out = 0 if frames is None else len(frames) - len(self._rows)
         note = sampling.note(profile, seconds, n_left_out)
         return Caption(
             headline=sampling.headline(profile, zoomed),
@@ -390,7 +357,6 @@ class ProfileOfTasks(View):
         found = sampling.found(profile, self._search) or "Search"
         period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)} ✕"
         worker = f"{worker_label(self.history, sampling.worker)} ✕"
-        listed = "on" if self._is_listed else "off"
         controls = (
             (Control("subject", "select", self.source_title, value, options), True),
             (Control("task", "button", f"Task page of {self._from_task}"), self._from_task),
@@ -398,7 +364,6 @@ class ProfileOfTasks(View):
             (Control("reset", "button", "Reset zoom"), zoomed),
             (Control("period", "button", period), sampling.has_period),
             (Control("worker", "button", worker), sampling.worker),
-            (Control("table", "toggle", "Table", listed), True),
             (Control("refresh", "button", "Refresh"), can_ask(self.live)),
         )
         return [control for control, is_shown in controls if is_shown]
@@ -459,21 +424,20 @@ class SentFrames:
         self.rows = tuple(kept.tolist())
         self._row = {frame: row for row, frame in enumerate(self.rows)}
         places = [frames.location(frame) for frame in self.rows]
-        unclear = frames.is_unclear[kept]
+        files = [place.file for place in places]
         matches = frames.matches(search)[kept] if search else np.ones(len(kept), dtype=np.bool_)
         self.columns: dict[str, Any] = {  # text and numbers
             "parent": np.searchsorted(kept, frames.parent[kept]),
             "total": frames.total[kept],
             "own": frames.own[kept],
             "name": [fmt.elide(place.name, MAX_TEXT) for place in places],
-            "place": [fmt.elide(short_place(place), MAX_TEXT) for place in places],
+            "place": [fmt.elide(place.place, MAX_TEXT) for place in places],
             "line": [fmt.elide(place.line, MAX_TEXT) for place in places],
             "color": [
-                quiet_color(look) if is_unclear or not place.filename else _file_color(look, place)
-                for place, is_unclear in zip(places, unclear.tolist(), strict=True)
+                _file_color(look, file) if file.name else quiet_color(look) for file in files
             ],
-            "is_own": np.array([is_own(place.filename) for place in places], dtype=np.uint8),
-            "is_unclear": unclear.astype(np.uint8),
+            "is_own": np.array([file.is_own for file in files], dtype=np.uint8),
+            "is_unclear": frames.is_unclear[kept].astype(np.uint8),
             "match": matches.astype(np.uint8),
         }
         if before is not None:
@@ -509,7 +473,7 @@ class SentFrames:
         return self._row.get(self.profile.frames.find(path), 0)
 
 
-def _file_color(look: Look, place: Location) -> str:
+def _file_color(look: Look, file: File) -> str:
     """Return the colour of a file or library; the user's files and libraries share none."""
-    colors = prefix_palette(look)[0 if is_own(place.filename) else 1 :: 2]
-    return colors[file_index(place.filename) % len(colors)]
+    colors = prefix_palette(look)[0 if file.is_own else 1 :: 2]
+    return colors[file.number % len(colors)]

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.queries import refresh_s
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.profile.tree import Frames, functions_table
+from dask_diag_lab.views.profile.tree import Frames
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.store.queries import Query
-    from dask_diag_lab.views.view import Table
 
 REFRESH_S: Final = 5.0
 """An answer costs every worker some milliseconds, so the next one is not asked for sooner."""
@@ -36,8 +35,6 @@ class Profile:
     Attributes
     ----------
     frames : Frames
-    table : Table
-        One row a function.
     interval_s : float
         Seconds that one sample stands for.
     missing : collection of str
@@ -49,7 +46,6 @@ class Profile:
     """
 
     frames: Frames
-    table: Table
     interval_s: float
     missing: Collection[str]
     pruned: int
@@ -58,11 +54,9 @@ class Profile:
     @classmethod
     def of(cls, answer: Answer, answered_at: float) -> Profile:
         """Return the profile that an answer has; takes long."""
-        frames, interval_s = Frames(answer["tree"]), float(answer["interval_s"])
         return cls(
-            frames=frames,
-            table=functions_table(frames, interval_s),
-            interval_s=interval_s,
+            frames=Frames(answer["tree"]),
+            interval_s=float(answer["interval_s"]),
             missing=set(answer["missing"]),
             pruned=answer.get("pruned", 0),
             answered_at=answered_at,

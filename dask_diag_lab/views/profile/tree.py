@@ -6,10 +6,9 @@ Pure: takes the trees of answers (see `QUESTIONS`); knows neither the history no
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -22,11 +21,55 @@ Bools = npt.NDArray[np.bool_]
 Tree = Mapping[str, Any]  # nested plain data: count, identifier, description, children
 
 UNCLEAR: Final = "unclear"
-"""Key of a node whose samples may be of any of the functions in its name."""
+"""Begin of the identifier of a frame whose samples may be of any of the functions in its name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+_LIBRARY: Final = re.compile(
+    r".*/(?:(?:site|dist)-packages|python\d+/lib|lib(?:64)?/(?:python|pypy)[\d.]+t?)/(?P<path>.+)",
+    re.IGNORECASE,
+)
+_CELL: Final = re.compile(r".*/ipykernel_\d+/(?P<path>\d+)\.py")
+_BUILT_IN: Final = ("<frozen", "<built-in", "<low-level", "<__array")
+_SHORT_PARTS: Final = 3
+"""Folders and name of a file of the user's own that are shown."""
+
+
+class File(NamedTuple):
+    """A file of source code.
+
+    Attributes
+    ----------
+    name : str
+        How it is called: inside its library, or by its last folders, or as a cell.
+    is_own : bool
+        Whether it is the user's: of no installed package and not of Python itself.
+    number : int
+        For its colour, the same in every process. All files of one library have the same; each
+        file of the user's own has one of its own.
+    """
+
+    name: str
+    is_own: bool
+    number: int
+
+
+@lru_cache(maxsize=8192)
+def file_of(filename: str) -> File:
+    """Return the file with this path."""
+    path = filename.replace("\\", "/")
+    library, cell = _LIBRARY.fullmatch(path), _CELL.fullmatch(path)
+    if library is not None or path.startswith(_BUILT_IN):
+        name = path if library is None else library["path"]
+        return File(name, is_own=False, number=_number(name.split("/")[0]))
+    name = f"notebook cell {cell['path']}" if cell else "/".join(path.split("/")[-_SHORT_PARTS:])
+    return File(name, is_own=bool(path), number=_number(path))
+
+
+def _number(text: str) -> int:
+    return crc32(text.encode("utf-8", "replace"))
+
+
+class Location(NamedTuple):
     """A function and where it was sampled.
 
     Attributes
@@ -42,6 +85,16 @@ class Location:
     filename: str
     line_number: int
     line: str
+
+    @property
+    def file(self) -> File:
+        return file_of(self.filename)
+
+    @property
+    def place(self) -> str:
+        """File and line, short; '' where the file is not known."""
+        line = f":{self.line_number}" if self.line_number else ""
+        return self.file.name + line if self.filename else ""
 
 
 class Frames:
@@ -73,18 +126,40 @@ class Frames:
     """
 
     def __init__(self, tree: Tree) -> None:
-        nodes, parents = _flatten(_settled_root(tree))
-        self.parent = np.array(parents, dtype=np.int64)
-        self.total = np.array([node["count"] for node in nodes], dtype=np.int64)
-        below = np.bincount(self.parent[1:], weights=self.total[1:], minlength=len(parents))
-        self.own = self.total - below.astype(np.int64)
-        self.is_unclear = np.array([UNCLEAR in node for node in nodes], dtype=np.bool_)
-        numbers: dict[str, int] = {}
-        ids = [numbers.setdefault(node["identifier"], len(numbers)) for node in nodes]
-        self.function = np.array(ids, dtype=np.int64)
-        self.functions = list(numbers)
+        nodes, parents = [tree], [0]
+        counts, names, described = list[int](), list[str](), list[Mapping[str, Any]]()
+        for index, node in enumerate(nodes):  # grows while it is walked; once: memory is slow
+            counts.append(node["count"])
+            names.append(node["identifier"])
+            described.append(node.get("description") or {})
+            if counts[-1] or not index:  # below others there are no samples
+                called = _in_order(node["children"].values())
+                nodes.extend(called)
+                parents.extend([index] * len(called))
+        parent, count = np.array(parents), np.array(counts)
+        below, n_called = _sums(parent, count), _sums(parent, np.ones_like(count))
+        is_displaced = not count[1:].all()  # else the innermost frames have samples
+        rest = np.maximum(count - below, 0) * (is_displaced & (n_called > 0))
+        total = np.maximum(count, below)
+        total[1:] += (rest * (n_called == 1))[parent[1:]]
+        callers = np.flatnonzero(rest * (n_called > 1))
+        for caller in callers.tolist():
+            called = nodes[caller]["children"].values()
+            may_be = sorted({str(one["description"].get("name") or "?") for one in called})
+            names.append(f"{UNCLEAR};{';'.join(may_be)}")
+            described.append({"name": f"in {', '.join(may_be)}"})
+        parent, total = np.append(parent, callers), np.append(total, rest[callers])
+        kept = np.append(0, np.flatnonzero(total[1:]) + 1)
+        self.parent = np.searchsorted(kept, parent[kept])
+        self.total = total[kept]
+        self.own = self.total - _sums(self.parent, self.total)
+        self.is_unclear = kept >= len(parents)
         # Not the nodes: the loop would take 6 ms to let go of 20,000 when the next profile comes.
-        self._described = [node.get("description") or {} for node in nodes]
+        self._described = [described[row] for row in kept.tolist()]
+        numbers: dict[str, int] = {}
+        ids = [numbers.setdefault(names[row], len(numbers)) for row in kept.tolist()]
+        self.function = np.array(ids)
+        self.functions = list(numbers)
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -147,7 +222,8 @@ class Frames:
         """
         found = [text in name.lower().removeprefix(f"{UNCLEAR};") for name in self.functions]
         found[self.function[0]] = False
-        return np.array(found, dtype=np.bool_)[self.function]
+        which: Bools = np.array(found)[self.function]
+        return which
 
     def samples_in(self, frames: Bools) -> int:
         """Return the samples whose stack has one of these frames, each sample once."""
@@ -170,54 +246,22 @@ class Frames:
 
         A frame never has more samples than its caller, so callers are among them.
         """
-        order = np.argsort(-self.total, kind="stable")[:most]
-        return np.sort(order[self.total[order] > 0])
+        return np.sort(np.argsort(-self.total, kind="stable")[:most])
 
 
-def _flatten(tree: Tree) -> tuple[list[Tree], list[int]]:
-    """Return all nodes level by level and the index of each one's parent.
-
-    Most samples first, then by name: equal siblings do not change places with a new answer.
-    """
-    nodes: list[Tree] = [tree]
-    parents = [0]
-    for index, node in enumerate(nodes):  # grows while it is walked
-        children = node["children"].values()
-        if len(children) > 1:
-            children = sorted(children, key=lambda one: (-one["count"], one["identifier"]))
-        nodes.extend(children)
-        parents.extend([index] * len(children))
-    return nodes, parents
+def _in_order(siblings: Collection[Tree]) -> Collection[Tree]:
+    """Return most samples first, then by name: equal ones stay in place with a new answer."""
+    if len(siblings) < 2:
+        return siblings
+    return sorted(siblings, key=lambda one: (-one["count"], one["identifier"]))
 
 
-def _settled_root(tree: Tree) -> Tree:
-    """Return a tree whose samples are where they belong, without frames that have none."""
-    called = list(tree["children"].values())
-    for node in called:  # grows while it is walked
-        if not node["count"]:
-            return _settled(tree, 0, is_displaced=True)
-        called.extend(node["children"].values())
-    return _settled(tree, 0, is_displaced=False)
+def _sums(parent: Ints, of: Ints) -> Ints:
+    """Return the sum over what each frame called."""
+    return np.bincount(parent[1:], weights=of[1:], minlength=len(parent)).astype(np.int64)
 
 
-def _settled(node: Tree, given: int, *, is_displaced: bool) -> dict[str, Any]:
-    """Return a frame that is given samples of its caller; see `Frames`."""
-    children = list(node["children"].values())
-    if not children:
-        return {**node, "count": node["count"] + given}
-    below = sum(child["count"] for child in children)
-    rest = max(node["count"] - below, 0) * is_displaced
-    passed = rest if len(children) == 1 else 0
-    called = [_settled(child, passed, is_displaced=is_displaced) for child in children]
-    if rest and len(children) > 1:
-        names = sorted({str(child["description"].get("name") or "?") for child in children})
-        what = {"identifier": f"{UNCLEAR};{';'.join(names)}", UNCLEAR: True, "children": {}}
-        called.append({**what, "count": rest, "description": {"name": f"in {', '.join(names)}"}})
-    by_name = {child["identifier"]: child for child in called if child["count"]}
-    return {**node, "count": max(node["count"], below) + given, "children": by_name}
-
-
-def functions_table(frames: Frames, interval_s: float, which: Bools | None = None) -> Table:
+def functions_table(frames: Frames, interval_s: float, count: int = 0) -> Table:
     """Return one row a function with samples, most samples of its own first, then most in all.
 
     ``share`` is of all samples; ``samples`` and ``total_s`` count a recursive call once.
@@ -227,18 +271,15 @@ def functions_table(frames: Frames, interval_s: float, which: Bools | None = Non
     frames : Frames
     interval_s : float
         Seconds that one sample stands for.
-    which : ndarray of bool, optional
-        Frames whose functions are listed; default all.
+    count : int
+        Only the first so many; 0 for all.
     """
-    has_samples = frames.total > 0 if which is None else (frames.total > 0) & which
-    seen = np.flatnonzero(has_samples[1:]) + 1
-    functions, first = np.unique(frames.function[seen], return_index=True)
-    n, outer = len(frames.functions), np.where(frames.within_itself(), 0, frames.total)
-    own = np.bincount(frames.function, weights=frames.own, minlength=n)[functions]
-    total = np.bincount(frames.function, weights=outer, minlength=n)[functions]
-    order = np.lexsort((functions, -total, -own))
+    outer = np.where(frames.within_itself(), 0, frames.total)
+    own, total = (np.bincount(frames.function, weights=of)[1:] for of in (frames.own, outer))
+    order = np.lexsort((-total, -own))[: count or None]
     own, total = own[order], total[order]
-    places = [frames.location(index) for index in seen[first[order]].tolist()]
+    first = np.unique(frames.function, return_index=True)[1][1:]  # without the root
+    places = [frames.location(index) for index in first[order].tolist()]
     return Table(
         columns={
             "function": [place.name for place in places],
@@ -246,60 +287,11 @@ def functions_table(frames: Frames, interval_s: float, which: Bools | None = Non
             "total_s": (total * interval_s).tolist(),
             "share": (total / max(frames.samples, 1)).tolist(),
             "samples": total.astype(np.int64).tolist(),
-            "place": [short_place(place) for place in places],
+            "place": [place.place for place in places],
             "filename": [place.filename for place in places],
             "line_number": [place.line_number for place in places],
         },
         units={"own_s": "s", "total_s": "s"},
+        note=f"{len(order)} of {len(first)} functions" if len(order) < len(first) else None,
         stacks=(frames, interval_s),
     )
-
-
-_LIBRARY: Final = re.compile(
-    r".*/(?:(?:site|dist)-packages|python\d+/lib|lib(?:64)?/(?:python|pypy)[\d.]+t?)/(?P<path>.+)",
-    re.IGNORECASE,
-)
-_CELL: Final = re.compile(r".*/ipykernel_\d+/(?P<path>\d+)\.py")
-_BUILT_IN: Final = ("<frozen", "<built-in", "<low-level", "<__array")
-_SHORT_PARTS: Final = 3
-"""Folders and name of a file of the user's own that are shown."""
-
-
-@lru_cache(maxsize=4096)
-def _library_path(filename: str) -> str:
-    """Return the path inside the library that a file belongs to; '' for other files."""
-    path = filename.replace("\\", "/")
-    found = _LIBRARY.fullmatch(path)
-    if found is not None:
-        return found["path"]
-    return path if path.startswith(_BUILT_IN) else ""
-
-
-def is_own(filename: str) -> bool:
-    """Return whether a file is the user's: of no installed package and not of Python itself."""
-    return bool(filename) and not _library_path(filename)
-
-
-def short_file(filename: str) -> str:
-    """Return how a file is called: inside its library, or by its last folders, or as a cell."""
-    path = filename.replace("\\", "/")
-    cell = _CELL.fullmatch(path)
-    if cell is not None:
-        return f"notebook cell {cell['path']}"
-    return _library_path(filename) or "/".join(path.split("/")[-_SHORT_PARTS:])
-
-
-def short_place(place: Location) -> str:
-    """Return file and line of a frame, short; '' where the file is not known."""
-    line = f":{place.line_number}" if place.line_number else ""
-    return short_file(place.filename) + line if place.filename else ""
-
-
-def file_index(filename: str) -> int:
-    """Return a number for the colour of a file, the same in every process.
-
-    All files of one library have the same; each file of the user's own has one of its own.
-    """
-    inside = _library_path(filename)
-    name = inside.split("/")[0] if inside else filename.replace("\\", "/")
-    return crc32(name.encode("utf-8", "replace"))

@@ -11,9 +11,8 @@ from hypothesis import given
 from dask_diag_lab.views.profile.tree import (
     Frames,
     Tree,
+    file_of,
     functions_table,
-    is_own,
-    short_file,
 )
 from tests.kernel.views.profiles import node, trees
 
@@ -92,4 +91,4 @@ def test_odd_descriptions_still_have_a_name(described: Any) -> None:
     ],
 )
 def test_whose_a_file_is_and_its_short_name(filename: str, owned: bool, short: str) -> None:
-    assert (is_own(filename), short_file(filename)) == (owned, short)
+    assert file_of(filename)[:2] == (short, owned)
