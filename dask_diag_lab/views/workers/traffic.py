@@ -20,11 +20,11 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, JobView, Rows
 from dask_diag_lab.views.figure import FigureView, set_properties
-from dask_diag_lab.views.models import EvenLabels
-from dask_diag_lab.views.names import in_order, known_names, worker_label, worker_name
+from dask_diag_lab.views.models import EvenLabels, UnitHover
+from dask_diag_lab.views.names import in_order, known_names, name_label, worker_name
 from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.stack import ExtraPlot, ExtraStack
+from dask_diag_lab.views.stack import ExtraPlot
 from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.workers import common
@@ -46,12 +46,10 @@ NO_TRANSFERS: Final = (
     "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
     "that another worker holds."
 )
-MAP_MOST: Final = 40
-"""Workers that still have readable squares."""
 MOST_WRITTEN: Final = 4
 """Workers whose squares have room for figures in any pane."""
-MOST_PAIRS: Final = 200
-"""A thousand workers have tens of thousands of pairs: nobody scrolls further than this."""
+MAX_PAIRS: Final = 2000
+"""A hundred workers have ten thousand: a browser would take long to draw these."""
 
 _PALEST, _STRONGEST = 0.15, 0.65
 """Opacity of the slowest and the fastest pair: text stays readable on both."""
@@ -107,10 +105,9 @@ class Rates(NamedTuple):
     source: Sequence[str]
     destination: Sequence[str]
     rate: Floats
-    addresses: set[str]
 
 
-NO_RATES: Final = Rates([], [], np.empty(0), set())
+NO_RATES: Final = Rates([], [], np.empty(0))
 
 
 def rates_job(history: History, period: Window) -> Callable[[], Rates]:
@@ -121,13 +118,19 @@ def rates_job(history: History, period: Window) -> Callable[[], Rates]:
         sums = read().columns
         its = (sums["kind"] == Kind.TRANSFER) & (sums["source"] > 0) & (sums["ended_s"] > 0)
         source, to = (strings.take(sums[name][its].tolist()) for name in ("source", "worker"))
-        return Rates(source, to, sums["nbytes"][its] / sums["ended_s"][its], {*source, *to})
+        return Rates(source, to, sums["nbytes"][its] / sums["ended_s"][its])
 
     return make
 
 
-class Pairs(JobView[Rates], Bandwidth):
-    """Bandwidth from worker to worker: the scheduler's, or that of the transfers of a period."""
+@register_plot
+class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
+    """A square for each pair of workers, paler when slower.
+
+    Of the scheduler's moving averages, or of the transfers of a period.
+    """
+
+    name = "bandwidth-workers"
 
     has_period = True
     reads = ("bandwidth-workers", "workers", "seen_workers", "actions")
@@ -140,60 +143,56 @@ class Pairs(JobView[Rates], Bandwidth):
             version = self.history.actions.version
             return self._latest.begun(self.period, version, begin) or NO_RATES
         source, to = (self.extra[name].tolist() for name in ("source", "destination"))
-        return Rates(source, to, super().rates, {*source, *to})
+        return Rates(source, to, super().rates)
 
     @property
     def rates(self) -> Floats:
         """Bytes a second of each pair."""
         return self.known.rate
 
-    def addresses(self) -> list[str]:
-        """Return the workers of all pairs: those that are there first, in the usual order."""
-        return in_order(self.known.addresses, known_names(self.history))
-
-    def pair_name(self, pair: tuple[str, str]) -> str:
-        """Return both workers by name."""
-        return " → ".join(worker_label(self.history, address) for address in pair)
-
-
-class BandwidthMap(Pairs, FigureView):
-    """A square for each pair, paler when slower; nothing where there are too many."""
-
-    columns = (
-        *(Column("pair"), Column("rate", unit="rate"), Column("source"), Column("destination")),
-        *(Column(name, in_table=False) for name in ("x", "y", "rate_text", "written", "alpha")),
-    )
-
     def rows(self) -> Rows:
         """Return a row for each pair; `x` and `y` number the workers."""
-        self._mapped = self.addresses()
-        if len(self._mapped) > MAP_MOST:
-            self._mapped = []
-        source, to, rates, _ = self.known if self._mapped else NO_RATES
-        pairs = list(zip(source, to, strict=True))
+        known, names = self.known, known_names(self.history)
+        self._mapped = in_order({*known.source, *known.destination}, names)
+        slowest = np.sort(np.argsort(known.rate, kind="stable")[:MAX_PAIRS])
+        source, to = ([of[at] for at in slowest.tolist()] for of in known[:2])
+        rates = known.rate[slowest]
         number = {address: float(at) for at, address in enumerate(self._mapped)}
-        written = [fmt.si(rate, "B/s") for rate in rates.tolist()]
-        share, of = rates / rates.max(initial=1.0), self.period_text or "moving average"
+        label = {address: name_label(names.get(address, address)) for address in self._mapped}
+        has_room = len(number) <= MOST_WRITTEN
+        written = [fmt.si(rate, "B/s") for rate in rates.tolist()] if has_room else [""] * len(to)
         return {
-            "pair": [self.pair_name(pair) for pair in pairs],
-            "rate": rates,
             "source": source,
             "destination": to,
+            "rate": rates,
             "x": np.array([number[one] for one in to]),
             "y": np.array([number[one] for one in source]),
-            "rate_text": [f"{text}, {of}" for text in written],
-            "written": written if len(number) <= MOST_WRITTEN else [""] * len(written),
-            "alpha": _PALEST + (_STRONGEST - _PALEST) * share,
+            "of": [label[one] for one in source],
+            "to": [label[one] for one in to],
+            "written": written,
+            "alpha": _PALEST + (_STRONGEST - _PALEST) * rates / rates.max(initial=1.0),
         }
 
     def headline(self) -> str:
         """Return slowest and fastest, and what the shade means."""
         return f"{super().headline()}, paler is slower"
 
+    def note(self) -> str:
+        """Return what the rates are of; see `DataPlot.note`."""
+        n = len(self.rates)
+        few = f"the slowest {fmt.count(MAX_PAIRS)} of {fmt.count(n)} pairs" * (n > MAX_PAIRS)
+        return " · ".join(filter(None, (few, self.period_text or "moving averages")))
+
+    def table(self) -> Table:
+        """Return a row for each pair."""
+        source, to, rate = self.known
+        columns = {"source": source, "destination": to, "rate": rate.tolist()}
+        return Table(columns, {"rate": "B/s"})
+
     def make_figure(self, source: ColumnDataSource) -> figure:
         """Return the map; see `FigureView.make_figure`."""
         picture = self.new_figure(
-            hover=("@pair", "@rate_text", "from @source", "to @destination"),
+            hover=("@of → @to", "@rate{custom}", "from @source", "to @destination"),
             x_range=Range1d(),
             y_range=Range1d(),
             x_axis_label="to worker",
@@ -203,7 +202,7 @@ class BandwidthMap(Pairs, FigureView):
         squares = picture.rect("x", "y", width=0.94, height=0.94, source=source, fill_alpha="alpha")
         fill = data_colors(self.look).load_normal
         set_properties(squares.glyph, line_color=self.look.grid, fill_color=fill)
-        picture.hover.renderers = [squares]
+        picture.hover.update(renderers=[squares], formatters={"@rate": UnitHover(unit="rate")})
         picture.text(
             *("x", "y", "written"),
             source=source,
@@ -239,56 +238,6 @@ class BandwidthMap(Pairs, FigureView):
             number = round(event.x)
             if 0 <= number < len(self._mapped):
                 self.open("transfers", worker=self._mapped[number])
-
-
-class PairBars(Pairs, BarPlot):
-    """The slowest pairs, where there are too many for a map."""
-
-    columns = (
-        Column("pair", "Pair", shown=False),
-        Column("rate", "Bandwidth", "rate"),
-    )
-    parts = (Part("rate"),)
-    noun = "pair"
-    label, key = "pair", "key"
-    merges = "none"
-
-    def rows(self) -> Rows:
-        """Return a row for each of the slowest pairs; none where a map shows all."""
-        source, to, rates, addresses = self.known
-        slowest = np.argsort(rates, kind="stable")
-        slowest = slowest[: 0 if len(addresses) <= MAP_MOST else MOST_PAIRS]
-        pairs = [(source[at], to[at]) for at in slowest.tolist()]
-        return {
-            "pair": [self.pair_name(pair) for pair in pairs],
-            "key": [" ".join(pair) for pair in pairs],
-            "rate": rates[slowest],
-        }
-
-    def note(self) -> str:
-        """Return why this is no map, and how many are left out."""
-        n = len(self.rates)
-        few = f"the slowest {MOST_PAIRS} of {fmt.count(n)} pairs"
-        return f"more than {MAP_MOST} workers: {few if n > MOST_PAIRS else 'pairs'} as bars"
-
-    def open_row(self, key: str) -> None:
-        """Open the transfers of the worker that received."""
-        self.open("transfers", worker=key.partition(" ")[2])
-
-
-@register_plot
-class BandwidthWorkers(ExtraStack):
-    """Bandwidth from worker to worker: a map of all pairs, or bars where there are too many."""
-
-    name = "bandwidth-workers"
-
-    plots = (BandwidthMap, PairBars)
-
-    def table(self) -> Table:
-        """Return a row for each pair."""
-        source, to, rate, _ = next(part.known for part in self.parts if isinstance(part, Pairs))
-        columns = {"source": source, "destination": to, "rate": rate.tolist()}
-        return Table(columns, {"rate": "B/s"})
 
 
 @register_plot
