@@ -20,7 +20,13 @@ from dask_diag_lab.views.known_runs import other_run, run_label
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
-from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette, quiet_color
+from dask_diag_lab.views.palette import (
+    data_colors,
+    mixed,
+    prefix_color,
+    prefix_palette,
+    quiet_color,
+)
 from dask_diag_lab.views.profile.sampling import (
     NO_LOOP_SAMPLES,
     SCHEDULER_LOOP,
@@ -110,7 +116,7 @@ class ProfileOfTasks(View):
         self.sampling = Sampling(self.live)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
-        self._is_built = self._is_of_run = False
+        self._is_of_run = False
         self._earlier: Sampling | None = None
         self._other: Latest[Other] = Latest(self.live.jobs)
         self._bins: Latest[Bins] = Latest(self.live.jobs)
@@ -125,7 +131,6 @@ class ProfileOfTasks(View):
         self.chart = FlameChart(source=self.frames.model, sizing_mode="stretch_both")
         self.chart.on_change("focus", self._focused)
         self.timeline = ProfileTimeline(self.look, self._select)
-        self._is_built = True
         self.restyle()
         return Stack(
             children=[self.timeline.figure, self.chart],
@@ -134,20 +139,15 @@ class ProfileOfTasks(View):
             min_width=0,
         )
 
-    def update(self) -> None:
-        """Ask for what is old, and draw what has come."""
-        self.sampling.follow()
-        if self._is_built:
-            super().update()
-
     def state(self) -> object:
         """Return what was read and what the reader has set; see `View.state`."""
         sampling = self.sampling
+        asked = sampling.query.version, sampling.activity.version
         chosen = (self._path, self._search, self._from_task, *self._subject)
         earlier = self._other.version if self._earlier is None else self._earlier.version
         versions = sampling.version, self._sent.version, self._bins.version, earlier
         read = (*versions, can_ask(self.live))
-        return read, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
+        return asked, read, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
 
     def table(self) -> Table:
         """Return functions with their own and their total time."""
@@ -276,12 +276,14 @@ class ProfileOfTasks(View):
     def draw(self) -> None:
         """Draw what has come; see `View.draw`."""
         profile, activity = self.sampling.read(), self.sampling.activity
-        answer, bins = activity.answer, None
+        answer, prefix, bins = activity.answer, self.sampling.prefix, None
         if answer is not None and len(answer["times"]):
-            bins = self._bins.of(activity, activity.n_answers, lambda: Bins(answer))
+            subject = activity, prefix
+            bins = self._bins.of(subject, activity.n_answers, lambda: Bins(answer, prefix))
         self._show_profile(profile)
         if bins is not None:
-            self.timeline.show(bins, self.look, self.history.palette.index, self.sampling.prefix)
+            of_prefix = prefix_color(self.history.palette.index(prefix), self.look)
+            self.timeline.show(bins, of_prefix if prefix else quiet_color(self.look))
         self.timeline.mark(self.sampling.start, self.sampling.stop)
         set_properties(self.timeline.figure, visible=bins is not None and bool(bins.counts.any()))
         self.caption = self._caption_of(profile, bins)

@@ -9,8 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.queries import refresh_s
+from dask_diag_lab.store.queries import Asked, refresh_s
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.profile.tree import Frames
 
@@ -101,7 +103,7 @@ class Sampling:
         self.start = self.stop = 0.0
         self._live = live
         self._profile: Latest[Profile] = Latest(live.jobs)
-        self._asked: tuple[object, float, object] = ((), 0.0, None)
+        self._asked = Asked(live)
 
     @property
     def version(self) -> int:
@@ -114,15 +116,23 @@ class Sampling:
 
     @property
     def query(self) -> Query:
-        """The profile of what is chosen; asked for if it never was."""
+        """The profile of what is chosen, asked for where it is old; a period's is never."""
         chosen = {"source": self.source, "worker": self.worker, "prefix": self.prefix}
         period = {"start": self.start, "stop": self.stop}
-        return self._live.queries.ask("profile", **chosen, **period)
+        return self._fresh("profile", may_change=not self.has_period, **chosen, **period)
 
     @property
     def activity(self) -> Query:
         """Samples over time of all tasks."""
-        return self._live.queries.ask("activity", source=self.source, worker=self.worker)
+        return self._fresh("activity", may_change=True, source=self.source, worker=self.worker)
+
+    def _fresh(self, kind: str, *, may_change: bool, **arguments: str | float) -> Query:
+        """Ask again what may have changed: of tasks, since the last answer, only while one ran."""
+        live, query = self._live, self._live.queries.ask(kind, **arguments)
+        if self.source == TASKS and not live.history.running.count:
+            ended = np.nan_to_num(live.history.actions.last_stop)
+            may_change &= bool(query.answered_at <= ended + REFRESH_S)
+        return self._asked.fresh(kind, every_s=self.refresh_s * may_change, **arguments)
 
     @property
     def refresh_s(self) -> float:
@@ -133,21 +143,6 @@ class Sampling:
         """Ask for newer answers."""
         for query in (self.activity, self.query):
             self._live.queries.ask_again(query)
-
-    def follow(self) -> None:
-        """Ask again what is old, if it may have changed; a period that is over never does."""
-        asked = (self.activity, *([] if self.has_period else [self.query]))
-        before, asked_at, known = self._asked
-        now = self._live.time
-        # Tasks' profiles change only while tasks run; None always differs.
-        is_still = self.source == TASKS and not self._live.history.running.count
-        work = self._live.history.actions.count if is_still else None
-        if before != asked:
-            self._asked = asked, now, None
-        elif now - asked_at >= self.refresh_s and (work is None or work != known):
-            self._asked = asked, now, work
-            for query in asked:
-                self._live.queries.ask_again(query)
 
     def read(self) -> Profile | None:
         """Return the profile of now, read off the loop; None before the first has been read."""

@@ -121,27 +121,25 @@ def test_a_drag_over_the_timeline_chooses_a_period_and_clear_forgets_it(
     assert not page.view.timeline.period.visible
 
 
-def test_the_timeline_shows_the_samples_of_each_prefix(situation: Situation) -> None:
+def test_the_timeline_shows_the_samples_of_all_tasks_or_of_a_prefix(situation: Situation) -> None:
     page = situation.page()
-    data = {name: np.array(row) for name, row in page.view.timeline.source.model.data.items()}
-    heights = dict(zip(data["what"].tolist(), data["top"] - data["bottom"], strict=True))
-    assert heights == {"inc": 8, "load": 2}
+    assert list(page.view.timeline.source.model.data["top"]) == [10, 10]
+    page.view.set_control("subject", "load")
+    assert list(page.view.timeline.source.model.data["top"]) == [2, 2]
 
 
 def test_it_is_asked_again_while_tasks_end_and_not_after(situation: Situation) -> None:
+    maker = BatchMaker()
+    maker.time = 1000.0
+    situation.live.apply(maker.action(999 - T0, 1002 - T0).batch())
     page = situation.page()
-    before = len(situation.cluster.asked)
-    situation.now += REFRESH_S - 0.1
-    page.view.update()
-    assert len(situation.cluster.asked) == before
-    for _ in range(2):  # the second shows that nothing changed since the first
-        situation.now += REFRESH_S + 0.1
+    n_asked = [len(situation.cluster.asked)]
+    for passed_s in (REFRESH_S - 0.1, 0.2, 2 * REFRESH_S, 10 * REFRESH_S):
+        situation.now += passed_s
         page.view.update()
         situation.cluster.reply()
-    assert len(situation.cluster.asked) == before + 2
-    situation.now += 10 * REFRESH_S
-    page.view.update()
-    assert len(situation.cluster.asked) == before + 2
+        n_asked.append(len(situation.cluster.asked))
+    assert np.diff(n_asked).tolist() == [0, 2, 2, 0]
 
 
 @pytest.mark.parametrize(
