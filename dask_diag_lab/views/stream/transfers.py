@@ -1,4 +1,4 @@
-"""Transfers between workers, from the logs that the workers keep: a timeline and a table.
+"""Transfers between workers, from the logs that the workers keep: a timeline.
 
 Works without the workers' own HTTP servers; asked again every 2 s while somebody looks.
 """
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 from bokeh.models import HBar
-from bokeh.models.layouts import Column as Stack
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.queries import REFRESH_S, Asked, refresh_s
@@ -23,7 +22,6 @@ from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
     quiet_hover,
-    set_properties,
 )
 from dask_diag_lab.views.names import (
     in_order,
@@ -36,7 +34,6 @@ from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.frame import WorkerRows
 from dask_diag_lab.views.stream.timeline import Timeline, TimeWindow, stepped_span
-from dask_diag_lab.views.tables import SortableTable
 from dask_diag_lab.views.view import PERIOD, Caption, Control, LegendItem, Table, View
 
 if TYPE_CHECKING:
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
 
 MAX_DRAWN: Final = 3000
 """Newest transfers that are drawn."""
-MAX_ROWS: Final = 1000
-"""Newest transfers in the table on the screen."""
 MIN_ROW_PX: Final = 16
 LIVE_S: Final = 60.0
 
@@ -117,15 +112,12 @@ class TransferFrame:
         Columns of `log` of the transfers that are drawn, oldest first, and the ``row`` of each.
     texts : mapping of str to list of str
         Lines of the hover.
-    table : dict of str to ndarray
-        Columns of the table on the screen, newest first.
     """
 
     log: Columns
     workers: list[WorkerRows]
     drawn: Columns
     texts: Mapping[str, list[str]]
-    table: Columns
 
     @property
     def n_drawn(self) -> int:
@@ -157,15 +149,11 @@ class TransferFrame:
         drawn = {name: column[-MAX_DRAWN:] for name, column in log.items()}
         rows = zip(*(column.tolist() for column in drawn.values()), strict=True)
         lines = [_lines(dict(zip(drawn, one, strict=True)), names) for one in rows]
-        table = {name: column[::-1][:MAX_ROWS] for name, column in log.items()}
-        for name in ("worker", "peer"):
-            table[name] = np.array([names[at] for at in table[name]], dtype=object)
         return cls(
             log,
             [WorkerRows(names[at], at, n, 1, np.nan) for n, at in enumerate(addresses)],
             drawn,
             {name: [line[at] for line in lines] for at, name in enumerate(_TEXTS)},
-            table,
         )
 
 
@@ -211,7 +199,7 @@ class Transfers(View):
         return self.arguments.get("worker", "")
 
     def build(self) -> UIElement:
-        """Return the timeline and the table; see `View.build`."""
+        """Return the timeline; see `View.build`."""
         self.timeline = Timeline(self.look, self.window, MIN_ROW_PX)
         self.rects = Source("left", "right", "y", "color", "alpha", *_TEXTS)
         # An outline keeps transfers of a millisecond visible in a picture of minutes.
@@ -220,18 +208,12 @@ class Transfers(View):
         figure = self.timeline.figure
         renderer = add_glyph(figure, self.rects.model, bar)
         figure.add_tools(quiet_hover(self.look, *_LINES, renderers=[renderer]))
-        self.rows = SortableTable(self.look, LOG_COLUMNS)
-        self._model = Stack(
-            children=[figure, self.rows.model], sizing_mode="stretch_both", spacing=0, margin=0
-        )
         self.restyle()
-        return self._model
+        return figure
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
-        set_properties(self._model, styles={"background-color": self.look.background})
         self.timeline.restyle(self.look)
-        self.rows.restyle(self.look)
         self.update()
 
     def command(self, verb: str) -> None:
@@ -306,7 +288,6 @@ class Transfers(View):
                 **frame.texts,
             }
         )
-        self.rows.set({**frame.table, "ratio": frame.table["ratio"] * 100})
 
     def _tell(self, query: Query, frame: TransferFrame) -> None:
         options = [("", "All"), *worker_options(self.history, self.worker)]
