@@ -21,7 +21,7 @@ from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.models import BarChart
 from dask_diag_lab.views.palette import data_colors, shade
-from dask_diag_lab.views.view import Caption, Control, LegendItem
+from dask_diag_lab.views.view import Control, LegendItem
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -211,12 +211,10 @@ class BarPlot(DataPlot):
         self.chart.on_change("clicked", self._clicked)
         return self.chart
 
-    def draw(self) -> None:
-        """Send the columns that differ; see `View.draw`."""
-        rows = self.rows()
+    def draw_rows(self, rows: Rows) -> None:
+        """Send the columns that differ; see `DataPlot.draw_rows`."""
         if not length(rows):
             self._source.set({name: [] for name in self._source.model.data})
-            self.caption = Caption(empty=self.why_empty(), controls=self.own_controls())
             return
         set_properties(self.chart, spec=json.dumps(self._spec(rows)), **self.look.style)
         columns: dict[str, ColumnData] = {}
@@ -226,12 +224,6 @@ class BarPlot(DataPlot):
                 numbers = np.asarray(rows[name])
                 columns[name] = numbers.astype(_SENT_AS.get(numbers.dtype.str[1:], np.float64))
         self._source.set(columns)
-        self.caption = Caption(
-            headline=self.headline(),
-            legend=self.legend(rows),
-            controls=[*self.own_controls(), *self._controls(rows)],
-            note=self.note(),
-        )
 
     def state(self) -> object:
         """Return what the reader has set; see `View.state`."""
@@ -250,13 +242,15 @@ class BarPlot(DataPlot):
             self._homes += 1
             set_properties(self.chart, home=self._homes)
 
-    def _controls(self, rows: Rows) -> Sequence[Control]:
-        if self.merges == "none":
-            return []
-        if self.merges == "sum":
-            if self.order == "own":
-                return []
+    def controls(self, rows: Rows) -> Sequence[Control]:
+        """Return the controls of the plot, and those of its rows; see `DataPlot.controls`."""
+        return [*self.own_controls(), *self._row_controls(rows)]
+
+    def _row_controls(self, rows: Rows) -> Sequence[Control]:
+        if self.merges == "sum" and self.order != "own":
             return [Control("order", "select", "Order", self.order, ORDERS)]
+        if self.merges != "mean":
+            return []
         n, hosts = length(rows), len(set(rows.get("host", ())))
         is_of_use = n > _FEW or 1 < hosts < n
         ways = ROWS if 1 < hosts < n else ROWS[:-1]

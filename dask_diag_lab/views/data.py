@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import ALL, Sums
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.view import Control, Table, View
+from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
 ColumnData = npt.NDArray[Any] | Sequence[Any]  # dtypes differ from column to column
 Rows = Mapping[str, ColumnData]
@@ -106,13 +106,46 @@ class DataPlot(View):
         """Return what was left out, merged or is an estimate; '' for nothing."""
         return ""
 
+    def legend(self, rows: Rows) -> Sequence[LegendItem]:
+        """Return what colours and marks mean."""
+        del rows
+        return ()
+
+    def facts(self, rows: Rows) -> Sequence[tuple[str, str]]:
+        """Return figures of the whole, such as totals, as label and value."""
+        del rows
+        return ()
+
     def own_controls(self) -> Sequence[Control]:
         """Return what the reader can set beside what its kind of plot has; also without rows."""
         return ()
 
+    def controls(self, rows: Rows) -> Sequence[Control]:
+        """Return what the reader can set where there are rows."""
+        del rows
+        return self.own_controls()
+
     def why_empty(self) -> str:
         """Return why there are no rows, and what to do."""
         return self.empty
+
+    def draw_rows(self, rows: Rows) -> None:
+        """Bring the picture, without its caption, up to date; there may be no rows."""
+
+    def draw(self) -> None:
+        """Draw the rows, and what stands around them; see `View.draw`."""
+        rows = self.rows()
+        self.draw_rows(rows)
+        if not length(rows):
+            self.caption = Caption(empty=self.why_empty(), controls=self.own_controls())
+            return
+        self.caption = Caption(
+            headline=self.headline(),
+            legend=self.legend(rows),
+            controls=self.controls(rows),
+            facts=self.facts(rows),
+            note=self.note(),
+        )
 
     def table(self) -> Table:
         """Return the rows; see `View.table`."""

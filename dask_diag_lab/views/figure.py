@@ -30,7 +30,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.views.data import ColumnData, DataPlot, Rows, length
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import AllRows, PlainRenderer, SteadyRenderer
-from dask_diag_lab.views.view import Caption, check_lengths
+from dask_diag_lab.views.view import check_lengths
 
 if TYPE_CHECKING:
     from bokeh.models.renderers import Renderer
@@ -345,18 +345,13 @@ class FigureView(DataPlot):
         self._renew_figure()
         return self._stack
 
-    def draw(self) -> None:
-        """Send the columns if they differ; see `View.draw`."""
-        rows = self.rows()
+    def draw_rows(self, rows: Rows) -> None:
+        """Send the columns if they differ; see `DataPlot.draw_rows`."""
         check_lengths(rows)  # Bokeh draws what it can of others, and says so nowhere
         if self._look != self.look:
             self._renew_figure()
         self._source.set(rows)
         self.adjust(self._figure, rows)
-        if length(rows):
-            self.caption = Caption(headline=self.headline(), note=self.note())
-        else:
-            self.caption = Caption(empty=self.why_empty())
 
     def _renew_figure(self) -> None:
         self._look = self.look

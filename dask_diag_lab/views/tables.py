@@ -15,12 +15,11 @@ from bokeh.models.layouts import Column as Stack
 from bokeh.models.widgets.tables import DataTable
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
+from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows
 from dask_diag_lab.views.figure import Source, set_properties, smaller
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.palette import mixed
 from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
-from dask_diag_lab.views.view import Caption
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -78,11 +77,6 @@ class TablePlot(DataPlot):
         del rows
         return None
 
-    def facts(self, rows: Rows) -> Sequence[tuple[str, str]]:
-        """Return figures of the whole, such as totals, as label and value."""
-        del rows
-        return ()
-
     def open_row(self, key: str) -> None:
         """Open what a click on a row asks for."""
 
@@ -94,22 +88,11 @@ class TablePlot(DataPlot):
         self.sortable = SortableTable(self.look, columns, on_click=on_click, **layout)
         return self.sortable.model
 
-    def draw(self) -> None:
-        """Send the columns that changed; see `View.draw`."""
-        rows = self.rows()
+    def draw_rows(self, rows: Rows) -> None:
+        """Send the columns that changed; see `DataPlot.draw_rows`."""
         self._keys = rows.get(self.key, ())
         self.sortable.replace_columns([column for column in self.columns if column.shown])
         self.sortable.set(self.cells(rows), self.row_colors(rows))
-        controls = self.own_controls()
-        if length(rows):
-            self.caption = Caption(
-                headline=self.headline(),
-                controls=controls,
-                facts=self.facts(rows),
-                note=self.note(),
-            )
-        else:
-            self.caption = Caption(empty=self.why_empty(), controls=controls)
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from bokeh.models import Column as Stack
@@ -188,17 +188,16 @@ class Exceptions(ExtraPlot, TablePlot):
             notes.append(f"details of {fmt.plural(cut, 'older failure')} not kept")
         return "; ".join(notes)
 
-    def draw(self) -> None:
-        """Show the errors and the chosen one; see `View.draw`."""
-        super().draw()
+    def draw_rows(self, rows: Rows) -> None:
+        """Show the errors and the chosen one; see `DataPlot.draw_rows`."""
+        super().draw_rows(rows)
         kind = self._chosen_kind()
         set_properties(self.details, text=self._details(kind) if kind else "", visible=bool(kind))
-        if kind:
-            controls = [
-                Control("task", "button", "Open the task"),
-                Control("close", "button", "Close"),
-            ]
-            self.caption = replace(self.caption, controls=controls)
+
+    def own_controls(self) -> Sequence[Control]:
+        """Return what can be done with the chosen one."""
+        buttons = (("task", "Open the task"), ("close", "Close"))
+        return [Control(name, "button", label) for name, label in buttons if self._chosen_kind()]
 
     def _chosen_kind(self) -> ErrorKind | None:
         return next((kind for kind in self.kinds if kind.id == self._chosen), None)

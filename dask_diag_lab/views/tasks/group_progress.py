@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -288,14 +288,13 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
             "parts": [_parts(names, threads) for threads in layers.threads.T.tolist()],
         }
 
-    def draw(self) -> None:
-        """Draw what was read; see `View.draw`."""
-        super().draw()
-        legend = [
+    def legend(self, rows: Rows) -> Sequence[LegendItem]:
+        """Return the layers; see `DataPlot.legend`."""
+        del rows
+        return [
             LegendItem(shown_name(name) if name else "others", self._color(name), alpha=_ALPHA)
             for name in self._layers.names
         ]
-        self.caption = replace(self.caption, legend=legend)
 
     def _color(self, prefix: str) -> str:
         if not prefix:

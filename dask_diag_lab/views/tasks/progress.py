@@ -16,7 +16,7 @@ import numpy.typing as npt
 from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store.sums import ALL, NO_DURATIONS, Durations, Sums
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView, length
+from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.models import ProgressBars
 from dask_diag_lab.views.names import distinct, losses, shown_name
@@ -26,7 +26,7 @@ from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import depths
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints, is_straggler
-from dask_diag_lab.views.view import Caption, Control
+from dask_diag_lab.views.view import Control, LegendItem
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -164,9 +164,9 @@ class Progress(SumsView, DataPlot):
         prefix = history.strings[int(running["prefix"][row])]
         return prefix, str(running["key"][row]), float(elapsed_s[row])
 
-    def draw(self) -> None:
-        """Send the rows that differ; see `View.draw`."""
-        look, colors, rows = self.look, data_colors(self.look), self.rows()
+    def draw_rows(self, rows: Rows) -> None:
+        """Send the rows that differ; see `DataPlot.draw_rows`."""
+        look, colors = self.look, data_colors(self.look)
         set_properties(
             self.chart,
             nouns={"prefix": "prefixes"}.get(self.kind, f"{self.kind}s"),
@@ -190,6 +190,14 @@ class Progress(SumsView, DataPlot):
                 **{name: np.asarray(column, np.float64) for name, column in numbers.items()},
             }
         )
+
+    def legend(self, rows: Rows) -> Sequence[LegendItem]:
+        """Return what the parts of a bar mean; see `DataPlot.legend`."""
+        del rows
+        return tasks.legend(self.look)
+
+    def own_controls(self) -> Sequence[Control]:
+        """Return bars and order, and the way to a straggler; see `DataPlot.own_controls`."""
         controls = [
             Control("by", "select", "Bars", self.kind, KINDS[: None if self.period == ALL else 1]),
             Control("order", "select", "Order", self.order, ORDERS),
@@ -198,12 +206,7 @@ class Progress(SumsView, DataPlot):
             prefix, _, seconds = straggler
             text = f"Call stack: {shown_name(prefix, MAX_NAME)}, {fmt.duration(seconds)}"
             controls.append(Control("call-stack", "button", text))
-        if length(rows):
-            legend = tasks.legend(look)
-            headline, note = self.headline(), self.note()
-            self.caption = Caption(headline=headline, legend=legend, controls=controls, note=note)
-        else:
-            self.caption = Caption(empty=self.why_empty(), controls=controls)
+        return controls
 
     def _color(self, prefix: str) -> str:
         if self.kind == "span":
