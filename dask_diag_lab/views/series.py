@@ -213,20 +213,20 @@ class SeriesPlot(TimePlot):
         last = float(times[-1] - times[0])
         period = np.subtract(self.period, times[0])
         begin, end = np.nan_to_num(period, neginf=0.0, posinf=last).tolist()
-        self._zero = float(times[0])
+        self.window.zero = float(times[0])
         if self.period != self._placed:  # once: then the reader may move it
             self._placed = self.period
             if self.period != ALL and begin < end and not self.follows_run:
-                self._time.hold(begin, end)
+                self.window.hold(times[0] + begin, times[0] + end)
             else:
-                self._time.release()
-        self._time.follow(*self._live_window(last))
+                self.window.release()
+        self.follow(*self._live_window(last))
         self.source.set(self._in_view(points, times))
         self.caption = Caption(
             headline=self.headline(),
             legend=self.legend(),
             note=self.note(),
-            behind_s=self._time.behind_s(last),
+            behind_s=self.window.behind_s(float(times[-1])),
         )
 
     def restyle(self) -> None:
@@ -260,8 +260,8 @@ class SeriesPlot(TimePlot):
 
     def _in_view(self, points: Sequence[Points], times: Floats) -> dict[str, Floats]:
         """Return the columns of what is in view, merged where it is too much."""
-        first = int(np.searchsorted(times, times[0] + self._time.start)) - 1
-        stop = int(np.searchsorted(times, times[0] + self._time.end, side="right")) + 1
+        first = int(np.searchsorted(times, self.window.start)) - 1
+        stop = int(np.searchsorted(times, self.window.end, side="right")) + 1
         first, stop = max(first, 0), min(stop, len(times))
         if 0 < self._n_in_view - (stop - first) <= SPARE:
             first = max(stop - self._n_in_view, 0)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from typing import ClassVar, Final
+from dataclasses import dataclass, replace
+from math import ceil, log
+from typing import ClassVar, Final, cast
 
+import numpy as np
 from bokeh.models import (
     AdaptiveTicker,
     CompositeTicker,
@@ -50,62 +54,162 @@ def make_time_axis(plot: figure) -> None:
     )
 
 
-class MovingRange:
-    """A range of time, in seconds of a run.
+MARGIN: Final = 0.01
+"""Of what is followed so much is left free before the first task."""
+
+_GROWTH: Final = 1.25
+_SHORTEST_S: Final = 0.02
+
+
+def stepped_span(needed_s: float) -> float:
+    """Return the width of a window for ``needed_s`` of data, in steps of a quarter.
+
+    Steps, so that a growing picture stays where it is and only its right end fills up.
+    """
+    steps = ceil(log(max(needed_s, _SHORTEST_S) * 1.02 / _SHORTEST_S, _GROWTH) - 1e-9)
+    return float(_SHORTEST_S * _GROWTH ** max(steps, 0))
+
+
+@dataclass(slots=True)
+class TimeWindow:
+    """The visible stretch of time, seconds since the epoch, and who decides about it.
+
+    Attributes
+    ----------
+    start, end : float
+        What is visible.
+    zero : float
+        The moment that the axis calls 0 s: the start of the burst that was followed last.
+    is_following : bool
+        Live data moves it; otherwise it stays exactly where it was put.
+    frozen_at : float
+        How far data was drawn when the reader froze it; NaN when it is not frozen.
+    cleared_at : float
+        Nothing before this is shown while following; ``-inf`` when never cleared.
+    """
+
+    start: float = 0.0
+    end: float = 1.0
+    zero: float = 0.0
+    is_following: bool = True
+    frozen_at: float = np.nan
+    cleared_at: float = -np.inf
+
+    @property
+    def width(self) -> float:
+        return self.end - self.start
+
+    @property
+    def chosen(self) -> Window | None:
+        """The stretch that the reader has chosen; None where it follows, or is only frozen."""
+        is_chosen = not self.is_following and not self.is_frozen
+        return Window(self.start, self.end) if is_chosen else None
+
+    @property
+    def is_frozen(self) -> bool:
+        return not np.isnan(self.frozen_at)
+
+    def follow_burst(self, burst_start: float, live: float) -> None:
+        """Show the burst up to the live end, if following."""
+        if not self.is_following or np.isnan(burst_start):
+            return
+        first = max(burst_start, self.cleared_at)
+        span = stepped_span(max(live - first, 0.0))
+        self.zero = first
+        self.start, self.end = first - MARGIN * span, first + span
+
+    def follow_last(self, seconds: float, live: float) -> None:
+        """Show the last ``seconds`` up to the live end, and nothing before zero, if following."""
+        if self.is_following:
+            self.start = max(live - seconds, self.zero)
+            self.end = max(live, self.zero + seconds)
+
+    def hold(self, start: float, end: float) -> None:
+        """Stay exactly here until moved again."""
+        self.start, self.end = min(start, end), max(start, end)
+        self.is_following = False
+
+    def fit(self, first: float, last: float) -> None:
+        """Show all of the data and stay there."""
+        margin = MARGIN * max(last - first, 0.01)
+        self.cleared_at, self.frozen_at = -np.inf, np.nan
+        self.zero = first
+        self.hold(first - margin, last + margin)
+
+    def release(self) -> None:
+        """Follow live data again."""
+        self.is_following = True
+        self.frozen_at = np.nan
+
+    def freeze(self, live: float) -> None:
+        """Keep the picture as it is now, or let go of it when it is frozen."""
+        if self.is_frozen:
+            self.release()
+        else:
+            self.is_following, self.frozen_at = False, live
+
+    def zoom(self, factor: float) -> None:
+        """Show ``factor`` times as much around the middle."""
+        middle, half = (self.start + self.end) / 2, self.width * factor / 2
+        self.hold(middle - half, middle + half)
+
+    def pan(self, share: float) -> None:
+        """Move by ``share`` of the width."""
+        step = self.width * share
+        self.hold(self.start + step, self.end + step)
+
+    def behind_s(self, live: float) -> float:
+        """Return the seconds by which live data is ahead of what is shown."""
+        if self.is_following or np.isnan(live):
+            return 0.0
+        shown = min(self.end, self.frozen_at) if self.is_frozen else self.end
+        return max(float(live - shown), 0.0)
+
+
+class TimeRange:
+    """The axis of time of a figure: shows a window, and moves it where the reader moves the axis.
 
     Attributes
     ----------
     model : Range1d
-    start, end : float
-        What it was put to, or what the reader had chosen when `follow` was last called.
+        Seconds since the moment that it calls 0.
+    moved_at : float
+        Monotonic time when the reader last moved it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, window: TimeWindow) -> None:
         self.model = Range1d(start=0, end=1)
-        self.start, self.end = 0.0, 1.0
-        self._is_put = self._is_moved = False
+        self.moved_at = -np.inf
+        self._window, self._zero, self._is_placing = window, 0.0, False
+        for end in ("start", "end"):
+            self.model.on_change(end, self._moved)
 
     @property
-    def place(self) -> tuple[object, object]:
-        """Where the reader has the picture: differs when it was panned or zoomed."""
-        return self.model.start, self.model.end
+    def ends(self) -> tuple[float, float]:
+        """Start and end."""
+        return as_numbers(self.model)
 
-    def follow(self, start: float, end: float) -> None:
-        """Show this stretch, unless the reader has chosen another one since `release`."""
-        if self._is_put:
-            self._take_over()
-        if not self._is_moved:
-            self.put(start, end)
-
-    def put(self, start: float, end: float) -> None:
-        """Show this stretch."""
-        self.start, self.end, self._is_put = start, end, True
+    def place(self, zero: float) -> None:
+        """Show the window, where a moment is 0."""
+        start, end = self._window.start - zero, self._window.end - zero
+        self._zero, self._is_placing = zero, True  # only what comes from the page moves the window
         set_properties(self.model, start=start, end=end)
+        self._is_placing = False
 
-    def hold(self, start: float, end: float) -> None:
-        """Show this stretch and stay there, as if the reader had chosen it."""
-        self.put(start, end)
-        self._is_moved = True
-
-    def release(self) -> None:
-        """Follow the data again, wherever the reader has the picture."""
-        self._is_put = self._is_moved = False
-
-    def chosen(self, zero: float) -> Window | None:
-        """Return the stretch that the reader has chosen, where 0 is `zero`; None for none."""
-        return Window(zero + self.start, zero + self.end) if self._is_moved else None
-
-    def behind_s(self, last: float) -> float:
-        """Return the seconds by which data until ``last`` is ahead of the picture."""
-        return max(last - self.end, 0.0)
-
-    def _take_over(self) -> None:
-        """Take over what the reader has chosen, if it is a stretch of time."""
-        start, end = self.model.start, self.model.end
-        if not (isinstance(start, int | float) and isinstance(end, int | float)):
+    def _moved(self, _attribute: str, _old: float, _new: float) -> None:
+        if self._is_placing:
             return
-        if (start, end) != (self.start, self.end) and end > start:
-            self.start, self.end, self._is_moved = float(start), float(end), True
+        self.moved_at = time.monotonic()
+        start, end = (self._zero + at for at in self.ends)
+        window = self._window
+        if max(abs(start - window.start), abs(end - window.end)) > 1e-6 * window.width:
+            window.hold(start, end)
+
+
+def as_numbers(model: Range1d) -> tuple[float, float]:
+    """Return the ends of a range of numbers, whose type says that they may be dates."""
+    start, end = cast("tuple[float, float]", (model.start, model.end))
+    return float(start), float(end)
 
 
 class TimePlot(View):
@@ -120,33 +224,38 @@ class TimePlot(View):
     live_s: ClassVar[float | None] = None
     has_period = True
 
-    _zero = 0.0  # what the axis calls 0 s, in seconds since the epoch
-
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
         super().set_up()
-        self._time, self._span_s, self._n_commands = MovingRange(), self.live_s, 0
+        self.window = TimeWindow()
+        self._time, self._span_s = TimeRange(self.window), self.live_s
 
     def state(self) -> object:
         """Return where the reader has the picture; see `View.state`."""
-        return super().state(), self._time.place, self._span_s, self._n_commands
+        return super().state(), replace(self.window), self._span_s
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show another stretch of time; see `View.show`."""
         super().show(arguments)
-        self._time.release()
+        self.window.release()
 
     @property
     def chosen_period(self) -> Window | None:
         """What is in view, where the reader has put it; see `View.chosen_period`."""
-        return self._time.chosen(self._zero)
+        return self.window.chosen
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (what comes now) and ``fit`` (everything there is)."""
         if verb in ("live", "fit"):
             self._span_s = self.live_s if verb == "live" else None
-            self._n_commands += 1
-            self._time.release()
+            self.window.release()
+
+    def follow(self, start: float, end: float) -> None:
+        """Show this stretch, in seconds since zero, unless the reader has chosen another one."""
+        window = self.window
+        if window.is_following:
+            window.start, window.end = window.zero + start, window.zero + end
+        self._time.place(window.zero)
 
 
 def add_moves(plot: figure) -> None:

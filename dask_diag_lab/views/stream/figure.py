@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import History
     from dask_diag_lab.views.stream.frame import WorkerRows
     from dask_diag_lab.views.stream.links import Links
-    from dask_diag_lab.views.stream.timeline import TimeWindow
+    from dask_diag_lab.views.time_axis import TimeWindow
 
 IDENTITY: Final = ("left", "y", "kind")
 """Columns by which a row that changed is known to be the same one."""

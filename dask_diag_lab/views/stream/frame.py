@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
     from dask_diag_lab.store.lod import LevelOfDetail
     from dask_diag_lab.store.slots import SlotRows
-    from dask_diag_lab.views.stream.timeline import TimeWindow
+    from dask_diag_lab.views.time_axis import TimeWindow
 
 PAGE_ROWS: Final = 128
 """Of many rows only the visible pages and one on each side are asked for: the blocks of 4000

@@ -38,8 +38,8 @@ from dask_diag_lab.views.stream.frame import (
     shown_slots,
 )
 from dask_diag_lab.views.stream.links import NO_LINKS, SHOWN, Lineage, Links, category_job, path_job
-from dask_diag_lab.views.stream.timeline import MARGIN, TimeWindow
 from dask_diag_lab.views.tasks.task_counts import LEAST_S, erred_item, is_straggler
+from dask_diag_lab.views.time_axis import MARGIN, TimeWindow
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
 SETTLE_S: Final = 0.08
@@ -183,7 +183,7 @@ class TaskStream(View):
         else:
             return
         if self.figure is not None:
-            self.figure.moved_at = -np.inf  # nothing to wait for
+            self.figure.time.moved_at = -np.inf  # nothing to wait for
         self.update()
 
     def show(self, arguments: Mapping[str, str]) -> None:
@@ -221,7 +221,7 @@ class TaskStream(View):
         asked = slice(0, rows.count) if self.detail.has_all_rows else rows.near(*figure.rows)
         # The reader pans within the data there is.
         has_data = frame is not None and frame.covers(window)
-        self._is_awaiting = has_data and time.monotonic() - figure.moved_at < SETTLE_S
+        self._is_awaiting = has_data and time.monotonic() - figure.time.moved_at < SETTLE_S
         if frame is not None:
             ends = frame.start, frame.end, frame.zero, frame.asked
             is_there = ends == (window.start, window.end, window.zero, asked)

@@ -2,142 +2,32 @@
 
 A drag pans, with Alt or Ctrl it marks a stretch to zoom to; the wheel scrolls rows, with Ctrl it
 zooms time. All that runs in the browser, which also decides how many rows fit and how their names
-are shortened; the server learns of it by the ranges. Also which stretch of time is shown: live
-data, or where the reader put it.
+are shortened; the server learns of it by the ranges.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import ceil, log
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from bokeh.models import FixedTicker, Range1d
 
-from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views.figure import Source, quiet_figure, restyle_figure, set_properties
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import RowsWheelTool, RowTicker, RowTickFormatter
-from dask_diag_lab.views.time_axis import add_stretch_tool, make_time_axis
+from dask_diag_lab.views.time_axis import (
+    TimeRange,
+    TimeWindow,
+    add_stretch_tool,
+    as_numbers,
+    make_time_axis,
+)
 
 if TYPE_CHECKING:
     from dask_diag_lab.views.stream.frame import WorkerRows
-
-MARGIN: Final = 0.01
-"""Of what is followed so much is left free before the first task."""
-
-_GROWTH: Final = 1.25
-_SHORTEST_S: Final = 0.02
-
-
-def stepped_span(needed_s: float) -> float:
-    """Return the width of a window for ``needed_s`` of data, in steps of a quarter.
-
-    Steps, so that a growing picture stays where it is and only its right end fills up.
-    """
-    steps = ceil(log(max(needed_s, _SHORTEST_S) * 1.02 / _SHORTEST_S, _GROWTH) - 1e-9)
-    return float(_SHORTEST_S * _GROWTH ** max(steps, 0))
-
-
-@dataclass(slots=True)
-class TimeWindow:
-    """The visible stretch of time, seconds since the epoch, and who decides about it.
-
-    Attributes
-    ----------
-    start, end : float
-        What is visible.
-    zero : float
-        The moment that the axis calls 0 s: the start of the burst that was followed last.
-    is_following : bool
-        Live data moves it; otherwise it stays exactly where it was put.
-    frozen_at : float
-        How far data was drawn when the reader froze it; NaN when it is not frozen.
-    cleared_at : float
-        Nothing before this is shown while following; ``-inf`` when never cleared.
-    """
-
-    start: float = 0.0
-    end: float = 1.0
-    zero: float = 0.0
-    is_following: bool = True
-    frozen_at: float = np.nan
-    cleared_at: float = -np.inf
-
-    @property
-    def width(self) -> float:
-        return self.end - self.start
-
-    @property
-    def chosen(self) -> Window | None:
-        """The stretch that the reader has chosen; None where it follows, or is only frozen."""
-        is_chosen = not self.is_following and not self.is_frozen
-        return Window(self.start, self.end) if is_chosen else None
-
-    @property
-    def is_frozen(self) -> bool:
-        return not np.isnan(self.frozen_at)
-
-    def follow_burst(self, burst_start: float, live: float) -> None:
-        """Show the burst up to the live end, if following."""
-        if not self.is_following or np.isnan(burst_start):
-            return
-        first = max(burst_start, self.cleared_at)
-        span = stepped_span(max(live - first, 0.0))
-        self.zero = first
-        self.start, self.end = first - MARGIN * span, first + span
-
-    def follow_last(self, seconds: float, live: float) -> None:
-        """Show the last ``seconds`` up to the live end, and nothing before zero, if following."""
-        if self.is_following:
-            self.start = max(live - seconds, self.zero)
-            self.end = max(live, self.zero + seconds)
-
-    def hold(self, start: float, end: float) -> None:
-        """Stay exactly here until moved again."""
-        self.start, self.end = min(start, end), max(start, end)
-        self.is_following = False
-
-    def fit(self, first: float, last: float) -> None:
-        """Show all of the data and stay there."""
-        margin = MARGIN * max(last - first, 0.01)
-        self.cleared_at, self.frozen_at = -np.inf, np.nan
-        self.zero = first
-        self.hold(first - margin, last + margin)
-
-    def release(self) -> None:
-        """Follow live data again."""
-        self.is_following = True
-        self.frozen_at = np.nan
-
-    def freeze(self, live: float) -> None:
-        """Keep the picture as it is now, or let go of it when it is frozen."""
-        if self.is_frozen:
-            self.release()
-        else:
-            self.is_following, self.frozen_at = False, live
-
-    def zoom(self, factor: float) -> None:
-        """Show ``factor`` times as much around the middle."""
-        middle, half = (self.start + self.end) / 2, self.width * factor / 2
-        self.hold(middle - half, middle + half)
-
-    def pan(self, share: float) -> None:
-        """Move by ``share`` of the width."""
-        step = self.width * share
-        self.hold(self.start + step, self.end + step)
-
-    def behind_s(self, live: float) -> float:
-        """Return the seconds by which live data is ahead of what is shown."""
-        if self.is_following or np.isnan(live):
-            return 0.0
-        shown = min(self.end, self.frozen_at) if self.is_frozen else self.end
-        return max(float(live - shown), 0.0)
-
 
 EDGE_PX: Final = 24
 """For the half of the last tick's label that is beside the frame."""
@@ -159,8 +49,8 @@ class Timeline:
     figure : figure
     zero : float
         What the axis calls 0 s now, in seconds since the epoch.
-    moved_at : float
-        Monotonic time when the reader last moved time or rows.
+    time : TimeRange
+        Of the axis; also when the reader last moved it or the rows.
     wheel : RowsWheelTool
     workers : Source
         Names of the rows: ``label``, ``first``, ``count``, ``is_gone`` of each worker.
@@ -169,12 +59,11 @@ class Timeline:
     def __init__(self, look: Look, window: TimeWindow, min_row_px: int) -> None:
         self.window = window
         self.zero = 0.0
-        self.moved_at = -np.inf
-        self.x_range = Range1d(start=0, end=1)
+        self.time = TimeRange(window)
         self.y_range = Range1d(start=0.5, end=-0.5, bounds=(-0.5, 0.5))
         self.figure = quiet_figure(
             look,
-            x_range=self.x_range,
+            x_range=self.time.model,
             y_range=self.y_range,
             title=None,
             lod_threshold=None,
@@ -191,10 +80,8 @@ class Timeline:
         self._dividers = FixedTicker(ticks=[])
         self.figure.ygrid[0].ticker = self._dividers
         self._add_gestures(min_row_px)
-        self._is_placing = False
-        for model in (self.x_range, self.y_range):
-            model.on_change("start", self._moved)
-            model.on_change("end", self._moved)
+        for end in ("start", "end"):
+            self.y_range.on_change(end, self._moved_rows)
 
     def _add_gestures(self, min_row_px: int) -> None:
         # Both dimensions: the rows' bounds hold them where all of them fit.
@@ -211,20 +98,20 @@ class Timeline:
     @property
     def rows(self) -> tuple[float, float]:
         """Top and bottom of the visible rows."""
-        ends = _number(self.y_range.start), _number(self.y_range.end)
+        ends = as_numbers(self.y_range)
         return min(ends), max(ends)
 
     @property
     def times(self) -> tuple[float, float]:
         """Start and end of the visible time, seconds since the moment called 0."""
-        return _number(self.x_range.start), _number(self.x_range.end)
+        return self.time.ends
 
     def place(self, zero: float) -> None:
         """Show the window, on an axis on which a moment is 0."""
         self.zero = zero
         label = f"0 s is {clock(zero)}" if zero else None
         set_properties(self.figure.xaxis[0], axis_label=label)
-        self._set(self.x_range, start=self.window.start - zero, end=self.window.end - zero)
+        self.time.place(zero)
 
     def name_rows(self, workers: Sequence[WorkerRows]) -> None:
         """Have one row for each thread of some workers."""
@@ -239,7 +126,7 @@ class Timeline:
         )
         set_properties(self._dividers, ticks=[worker.first - 0.5 for worker in workers[1:]])
         # The browser shows of these what it has room for: all of 4000 would have to be coarse.
-        self._set(self.y_range, bounds=(-0.5, n_rows - 0.5))
+        set_properties(self.y_range, bounds=(-0.5, n_rows - 0.5))
 
     def show_axes(self, *, is_shown: bool) -> None:
         """Show axes and lines, or none where text says why nothing is drawn."""
@@ -252,22 +139,5 @@ class Timeline:
         set_properties(self._rows_axis, major_tick_line_color=None)
         set_properties(self.figure.ygrid[0], grid_line_color=look.grid, grid_line_alpha=1.0)
 
-    def _set(self, model: Range1d, **values: Any) -> None:  # as `set_properties`
-        """Set a range: only changes that come from the page move the window."""
-        self._is_placing = True
-        set_properties(model, **values)
-        self._is_placing = False
-
-    def _moved(self, _attribute: str, _old: float, _new: float) -> None:
-        if self._is_placing:
-            return
-        self.moved_at = time.monotonic()
-        start, end = (self.zero + at for at in self.times)
-        window = self.window
-        if max(abs(start - window.start), abs(end - window.end)) > 1e-6 * window.width:
-            window.hold(start, end)
-
-
-def _number(end: Any) -> float:  # Bokeh: float | datetime | timedelta
-    """Return a range's end, which Bokeh types as a number or a date, as the number it is."""
-    return float(end)
+    def _moved_rows(self, _attribute: str, _old: float, _new: float) -> None:
+        self.time.moved_at = time.monotonic()

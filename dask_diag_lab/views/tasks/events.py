@@ -123,12 +123,12 @@ class Events(TimePlot, FigureView):
         """Move on with the time, unless the reader has moved the picture; see `View.update`."""
         self._read()
         if len(self._events["time"]):
-            last = max(self.live.time, float(self._events["until"].max())) - self._zero
+            last = max(self.live.time, float(self._events["until"].max())) - self.window.zero
             begin, end = live_window(last, self._span_s)
             if self.period != ALL:
-                first, stop = np.subtract(self.period, self._zero).tolist()
+                first, stop = np.subtract(self.period, self.window.zero).tolist()
                 begin, end = max(begin, first), min(end, stop)
-            self._time.follow(begin, end)
+            self.follow(begin, end)
         super().update()
 
     def _read(self) -> None:
@@ -140,13 +140,12 @@ class Events(TimePlot, FigureView):
             first = int(young.min(initial=len(kept)))
             self._version, self._dropped = log.version, log.dropped
             self._events = np.append(kept[:first], event_array(islice(log.rows, first, None)))
-            self._zero = min(self._events["time"].tolist(), default=0.0)
+            self.window.zero = min(self._events["time"].tolist(), default=0.0)
 
     def rows(self) -> Rows:
         """Return a row for each mark."""
         events, look = self._events, self.look
-        zero = self._zero
-        begin, end = self._time.start + zero, self._time.end + zero
+        zero, begin, end = self.window.zero, self.window.start, self.window.end
         marks = marks_between(events, begin, end)
         first = np.array([members[0] for members in marks], dtype=np.int64)
         number = np.array([_number(events[members]) for members in marks], dtype=np.int64)
@@ -199,7 +198,7 @@ class Events(TimePlot, FigureView):
 
     def note(self) -> str:
         """Return which moment 0 is, and which events are not known."""
-        zero = f"0 s is {fmt.clock(self._zero)}, the first event"
+        zero = f"0 s is {fmt.clock(self.window.zero)}, the first event"
         return "; ".join(filter(None, [self.period_text, self._missing(), zero]))
 
     def _missing(self) -> str:

@@ -227,7 +227,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
             set_properties(part, visible=has_rows)
         if not has_rows:
             return
-        self._zero = zero = float(layers.edges[0])
+        self.window.zero = zero = float(layers.edges[0])
         edges = layers.edges - zero
         stacked = np.zeros((MAX_LAYERS + 2, len(edges)))
         sums = np.cumsum(layers.threads, axis=0)
@@ -240,7 +240,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
         threads = self.history.nthreads.mean(layers.edges)
         self.line.set({"x": edges, "threads": np.append(threads, threads[-1:])})
         set_properties(self._y, end=float(rows["top"][0]))
-        self._time.follow(0.0, float(edges[-1]))
+        self.follow(0.0, float(edges[-1]))
         label = f"0 s is {fmt.clock(zero)}, the first task"
         set_properties(picture.xaxis[0], axis_label=label)
 

@@ -23,7 +23,7 @@ def built(feed: Feed, **arguments: str) -> tuple[TaskStream, StreamFigure]:
 
 def move(timeline: Timeline, **ends: float) -> None:
     """Change the x or y range as a browser's patch does."""
-    model = timeline.y_range if "top" in ends else timeline.x_range
+    model = timeline.y_range if "top" in ends else timeline.time.model
     names = {"top": "end", "bottom": "start"}
     document = model.document
     assert document is not None

@@ -12,7 +12,6 @@ from bokeh.protocol import Protocol
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesPlot
-from dask_diag_lab.views.time_axis import MovingRange
 from tests.kernel.views.drawn import Drawn, SentBytes
 
 T0: Final = 1_795_000_000.0
@@ -43,7 +42,7 @@ class Cpu(SeriesPlot):
         self.update()
 
     @property
-    def window(self) -> tuple[Any, Any]:
+    def shown(self) -> tuple[Any, Any]:
         times: Any = self.figure.x_range  # of kinds without common attributes
         return times.start, times.end
 
@@ -56,20 +55,20 @@ def drawn(n: int, **arguments: str) -> Drawn[Cpu]:
 
 def test_young_run_stands_still_and_an_old_one_shows_the_last_minutes_or_all() -> None:
     view = drawn(3).view
-    assert view.window == (0, 10)
+    assert view.shown == (0, 10)
     view.show_points(points(9))
-    assert view.window == (0, 10)
+    assert view.shown == (0, 10)
     for verb, expected in (("live", (1999 - LIVE_S, 1999)), ("fit", (0, 1999))):
         view.command(verb)
         view.show_points(points(2000))
-        assert view.window == expected
+        assert view.shown == expected
 
 
 def test_a_picture_that_the_reader_moved_stays_and_tells_how_far_it_is_behind() -> None:
     view = drawn(1000).view
     view.figure.x_range.update(start=100, end=200)
     view.show_points(points(1001))
-    assert (view.window, view.caption.behind_s) == ((100, 200), 800)
+    assert (view.shown, view.caption.behind_s) == ((100, 200), 800)
     view.command("live")
     view.update()
     assert view.caption.behind_s == 0
@@ -87,15 +86,15 @@ def test_picture_and_table_begin_and_end_where_asked_until_the_reader_moves_on(
     given: dict[str, int], window: tuple[int, int]
 ) -> None:
     view = drawn(1000, **{name: str(T0 + at) for name, at in given.items()}).view
-    assert view.window == window
+    assert view.shown == window
     shown = range(given.get("start", 0), given.get("stop", 1000))
     assert view.table().columns["time"] == [T0 + at for at in shown]
     view.figure.x_range.update(start=100, end=200)
     view.show_points(points(1001))
-    assert view.window == (100, 200)
+    assert view.shown == (100, 200)
     view.command("live")
     view.show_points(points(1001))
-    assert view.window == (700, 1000)
+    assert view.shown == (700, 1000)
 
 
 def test_long_history_is_merged_keeps_its_extremes_and_has_gaps_where_nothing_is_known() -> None:
@@ -147,11 +146,3 @@ def test_lines_of_different_times_share_one_axis() -> None:
     assert list(data["x"]) == [0, 1, 2, 3, 4]
     assert np.isnan(data["mean0"][3:]).all()
     assert np.isnan(data["mean1"][:2]).all()
-
-
-def test_what_is_no_stretch_of_time_is_not_taken_over() -> None:
-    time = MovingRange()
-    time.follow(0, 10)
-    time.model.update(start=4, end=2)
-    time.follow(0, 20)
-    assert time.place == (time.start, time.end) == (0, 20)
