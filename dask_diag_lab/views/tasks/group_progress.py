@@ -38,8 +38,6 @@ MAX_LAYERS: Final = 12
 CLOCKS_S: Final = 1.0
 """Heartbeats put starts off by less. What runs and began longer before another task ended in its
 slot has left its thread."""
-NOW_S: Final = 1.0
-"""What ended longer ago is not now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +56,6 @@ class Layers:
         Seconds since the epoch, one more than bins; the last is now.
     width_s : float
         Of a bin.
-    lately : float
-        Threads that tasks held in the last `NOW_S` before the last one ended.
     """
 
     names: Sequence[str]
@@ -67,10 +63,9 @@ class Layers:
     n_others: int
     edges: Floats
     width_s: float
-    lately: float
 
 
-NO_LAYERS: Final = Layers([], np.empty((0, 0)), 0, np.empty(0), FINEST_S, 0.0)
+NO_LAYERS: Final = Layers([], np.empty((0, 0)), 0, np.empty(0), FINEST_S)
 
 
 def layers_job(live: LiveSession, period: Window) -> Callable[[], Layers]:
@@ -89,7 +84,7 @@ def layers_job(live: LiveSession, period: Window) -> Callable[[], Layers]:
         rows = read()
         its = np.flatnonzero(rows["kind"] == Kind.COMPUTE)
         prefix, start, stop, slot = (rows[n][its] for n in ("prefix", "start", "stop", "slot"))
-        start, lately = _in_turn(slot, start, stop), _lately(start, stop)
+        start = _in_turn(slot, start, stop)
         prefix = np.append(prefix, running["prefix"])
         start = np.maximum(np.append(start, begun), period.start)
         stop = np.minimum(np.append(stop, np.full(len(begun), now)), period.stop)
@@ -118,7 +113,7 @@ def layers_job(live: LiveSession, period: Window) -> Callable[[], Layers]:
         if len(others):
             names = [*names, ""]
             stacked = np.vstack([stacked, seconds[others].sum(axis=0)])
-        return Layers(names, stacked / np.diff(edges), len(others), edges, width_s, lately)
+        return Layers(names, stacked / np.diff(edges), len(others), edges, width_s)
 
     return make
 
@@ -137,14 +132,6 @@ def _in_turn(slot: Ints, start: Floats, stop: Floats) -> Floats:
     before[order] = np.where(is_same, np.roll(ended, 1), -np.inf)
     in_turn: Floats = np.minimum(np.maximum(start, before), stop)
     return in_turn
-
-
-def _lately(start: Floats, stop: Floats) -> float:
-    """Return the mean of the threads that tasks held in the last `NOW_S` of their time."""
-    end = stop.max(initial=-np.inf)
-    begin = max(end - NOW_S, start.min(initial=np.inf))
-    held_s = (stop - np.maximum(start, begin))[stop > begin].sum()
-    return float(held_s / (end - begin)) if end > begin else 0.0
 
 
 def _shared_out(row: Ints, start: Floats, stop: Floats, n: int) -> Floats:
@@ -248,17 +235,12 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
 
     def state(self) -> object:
         """Return how far what runs has come; see `View.state`."""
-        return super().state(), self._step, self._is_recent
+        return super().state(), self._step, self._busy
 
     @property
     def _step(self) -> int:
         """What runs grows while nothing else happens, a quarter of a bin at a time."""
         return int(self.live.time / self._layers.width_s * 4) if self.history.running.count else 0
-
-    @property
-    def _is_recent(self) -> bool:
-        """Whether a task has ended just now."""
-        return self.live.time - self.history.actions.last_stop < NOW_S
 
     def _newest(self) -> Layers:
         """Return the newest layers; of the last change they may be yet to come."""
@@ -302,15 +284,17 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
         return prefix_color(self.history.palette.index(prefix), self.look)
 
     def headline(self) -> str:
-        """Return how many threads compute now, and how many there are."""
-        # Heartbeats name what runs, but come too seldom for short tasks: the last moment tells.
-        values, now = self.history.nthreads.values, self.history.running.count
-        now = max(now, round(self._layers.lately)) if self._is_recent else now
+        """Return how many threads compute, and how many there are."""
+        values, busy = self.history.nthreads.values, self._busy
         total = int(values[-1]) if len(values) else 0
-        # Tasks that left their thread run beside those that have one.
-        busy = min(now, total) if total else now
         of_all = f" of {fmt.count(total)}" if total else ""
-        return f"{fmt.count(busy)}{of_all} threads in tasks now"
+        return f"{fmt.count(min(busy, total) if total else busy)}{of_all} threads in tasks lately"
+
+    @property
+    def _busy(self) -> int:
+        """Threads in tasks: heartbeats name what runs, but come too seldom for short ones."""
+        history = self.history
+        return max(history.running.count, round(history.busy.threads_lately(self.live.time)))
 
     def note(self) -> str:
         """Return what a step is, and what is not drawn or not by itself."""
