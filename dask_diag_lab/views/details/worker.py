@@ -19,13 +19,10 @@ from dask_diag_lab.views.details.page import (
 from dask_diag_lab.views.names import (
     LEFT,
     no_workers,
-    open_worker,
-    worker_label,
     worker_name,
     worker_options,
 )
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.stream.transfers import LOG_COLUMNS
 from dask_diag_lab.views.view import Control
 
 _TASKS: Final = Section(
@@ -38,11 +35,6 @@ _TASKS: Final = Section(
         Column("nbytes", "Size", "bytes", width=90),
         Column("priority", "Priority", width=110),
     ),
-)
-_TRANSFERS: Final = Section(
-    "transfers",
-    "Transfers",
-    tuple(column for column in LOG_COLUMNS if column.name not in ("worker", "ratio")),
 )
 _STACKS: Final = Section("call-stacks", "Call stacks now")
 _LOGS: Final = Section("logs", "Logs")
@@ -58,7 +50,7 @@ class WorkerPage(DetailPage):
         "worker": "address of the worker",
         "show": "name of the section to begin with",
     }
-    sections: ClassVar[Sequence[Section]] = (_TASKS, _TRANSFERS, _STACKS, _LOGS)
+    sections: ClassVar[Sequence[Section]] = (_TASKS, _STACKS, _LOGS)
 
     @property
     def worker(self) -> str:
@@ -94,19 +86,20 @@ class WorkerPage(DetailPage):
         return (self.queries[-1].answer if self.queries else None) or {}
 
     def subject_controls(self) -> Sequence[Control]:
-        """Return the list of workers, and the way to the profile."""
+        """Return the list of workers, and the ways to profile and transfers."""
         options = worker_options(self.history, self.worker)
         return (
             Control("worker", "select", "Worker", self.worker, options),
             Control("profile", "button", "Profile"),
+            Control("transfers", "button", "Transfers"),
         )
 
     def set_control(self, name: str, value: str) -> None:
-        """Go to another worker or to the profile of this one."""
+        """Go to another worker, or to the profile or the transfers of this one."""
         if name == "worker" and value:
             self.show({"worker": value})
-        elif name == "profile" and self.worker:
-            self.open("profile", worker=self.worker)
+        elif name in ("profile", "transfers") and self.worker:
+            self.open(name, worker=self.worker)
         super().set_control(name, value)
 
     def facts(self) -> Facts:
@@ -157,26 +150,12 @@ class WorkerPage(DetailPage):
             counts = self._about.get("counts", {})
             n = sum(number for state, number in counts.items() if state != "tasks")
             parts.append(listed(len(self._about.get("tasks", ())), n, "tasks"))
-        elif self.section is _TRANSFERS:
-            parts += map(str, self._shown.get("missing", {}).values())
-            n = sum(self._shown.get("totals", {}).values())
-            parts.append(listed(len(self._shown.get("rows", ())), n, "transfers"))
         return " ".join(filter(None, parts))
 
     def rows(self, section: Section) -> Sequence[Row]:
-        """Return the tasks, or the transfers from the newest on."""
-        if section is _TASKS:
-            return list(self._about.get("tasks", ()))
-        return [
-            {
-                **row,
-                "address": row["peer"],
-                "peer": worker_label(self.history, row["peer"]) or "(client)",
-                "direction": {"in": "received", "out": "sent"}.get(row["direction"], ""),
-                "seconds": row["stop"] - row["start"],
-            }
-            for row in self._shown.get("rows", ())[::-1]
-        ]
+        """Return the tasks."""
+        del section
+        return list(self._about.get("tasks", ()))
 
     def text(self, section: Section) -> str:
         """Return the log or the call stacks."""
@@ -187,11 +166,8 @@ class WorkerPage(DetailPage):
         return stack_text(self._shown.get("stacks", ())) or "No task runs on this worker now."
 
     def open_row(self, row: Row) -> None:
-        """Open the task of a row, or the worker at the other end of a transfer."""
-        if self.section is _TASKS:
-            self.open("task", key=str(row["key"]))
-        else:
-            open_worker(self, row["address"])
+        """Open the task of a row."""
+        self.open("task", key=str(row["key"]))
 
 
 def _memory(row: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.queries import REFRESH_S, Asked, refresh_s
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import Column, plain
+from dask_diag_lab.views.data import plain
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
@@ -59,18 +59,9 @@ _NONE: Final = (
     "No transfers yet. Workers send results to each other when a task needs data that another "
     "worker holds."
 )
-LOG_COLUMNS: Final = (
-    Column("stop", "Ended", "time", width=70),
-    Column("worker", "Worker", "key", width=110),
-    Column("direction", "Direction", width=76),
-    Column("peer", "Other worker", "key", width=110),
-    Column("nbytes", "Size", "bytes", width=84),
-    Column("compressed", "On the wire", "bytes", width=92),
-    Column("ratio", "of size", "percent", width=70),
-    Column("seconds", "Duration", "seconds", width=96),
-    Column("rate", "Rate", "rate", width=92),
-    Column("keys", "Keys", "number", width=56),
-    Column("key", "Largest key", "key", width=180),
+_COLUMNS: Final = (
+    *("stop", "worker", "direction", "peer", "nbytes", "compressed", "ratio", "seconds", "rate"),
+    *("keys", "key"),
 )
 _UNITS: Final = {"stop": "s", "nbytes": "B", "compressed": "B", "seconds": "s", "rate": "B/s"}
 
@@ -342,7 +333,7 @@ class Transfers(View):
 
         def make() -> Table:
             log = _inside(read_log(answer), period)
-            return Table({c.name: plain(log[c.name][::-1]) for c in LOG_COLUMNS}, _UNITS)
+            return Table({name: plain(log[name][::-1]) for name in _COLUMNS}, _UNITS)
 
         return make
 

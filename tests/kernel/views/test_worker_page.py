@@ -22,11 +22,6 @@ def task(key: str, state: str, **given: Any) -> dict[str, Any]:
     return {**row, "priority": "(0, 1)", **given}
 
 
-def transfer(peer: str, direction: str, **given: Any) -> dict[str, Any]:
-    sizes = {"nbytes": 1000, "compressed": None, "rate": 500.0, "keys": 2}
-    return {"worker": W1, "peer": peer, "direction": direction, **sizes, **given}
-
-
 HOLDINGS = {
     "counts": {"executing": 1, "ready": 300, "memory": 1, "tasks": 302},
     "tasks": [
@@ -39,15 +34,6 @@ HOLDINGS = {
     "uptime_s": 3700.0,
     "executed": 12,
     "missing": "",
-}
-TRANSFERS = {
-    "rows": [
-        transfer(W2, "in", start=10.0, stop=12.0, key="x"),
-        transfer("", "out", start=13.0, stop=14.0, key="y"),
-    ],
-    "missing": {},
-    "limit": 1000,
-    "totals": {"in": 1, "out": 5},
 }
 STACKS = {
     "stacks": [{"key": HTML, "frames": ["  File one\n\tf()\n", "  File two\n"]}],
@@ -66,7 +52,6 @@ def shown(**arguments: str) -> tuple[Shown, Clock]:
         live,
         {
             "worker": lambda _: HOLDINGS,
-            "transfers": lambda _: TRANSFERS,
             "call-stacks": lambda _: STACKS,
             "logs": lambda _: LOGS,
         },
@@ -92,20 +77,6 @@ def test_facts_have_heartbeat_and_answer() -> None:
     assert page.facts["Versions"].startswith("Python 3.12.1")
 
 
-def test_transfers_are_listed_newest_first_and_open_the_other_worker() -> None:
-    page, _ = shown()
-    page.set("section", "transfers")
-    assert page.rows("direction", "peer", "seconds") == [
-        ("sent", "(client)", 1.0),
-        ("received", "beta", 2.0),
-    ]
-    assert "2 of 6 transfers listed" in page.view.caption.note
-    page.click(0)
-    assert page.opened() is None
-    page.click(1)
-    assert page.opened() == Opening("worker", {"worker": W2})
-
-
 def test_call_stacks_are_text_and_asked_again_by_the_button_alone() -> None:
     page, clock = shown()
     page.set("section", "call-stacks")
@@ -123,7 +94,7 @@ def test_logs_are_text() -> None:
     assert page.text.splitlines() == ["newest", HTML]
 
 
-def test_another_worker_a_task_and_the_profile_are_a_click_away() -> None:
+def test_another_worker_a_task_profile_and_transfers_are_a_click_away() -> None:
     page, _ = shown()
     for _ in range(2):
         page.click(2)
@@ -131,8 +102,9 @@ def test_another_worker_a_task_and_the_profile_are_a_click_away() -> None:
     page.set("worker", W2)
     assert page.cluster.asked[-1].arguments == {"worker": W2}
     assert page.facts["Name"] == "beta"
-    page.set("profile")
-    assert page.opened() == Opening("profile", {"worker": W2})
+    for plot in ("profile", "transfers"):
+        page.set(plot)
+        assert page.opened() == Opening(plot, {"worker": W2})
 
 
 def test_a_worker_that_left_keeps_its_last_answers() -> None:
@@ -156,7 +128,7 @@ def test_the_page_of_an_unknown_worker_is_empty(address: str) -> None:
     assert (page.view.caption.empty, page.facts) == (words, {})
 
 
-@pytest.mark.parametrize("show", ["tasks", "transfers", "call-stacks", "logs"])
+@pytest.mark.parametrize("show", ["tasks", "call-stacks", "logs"])
 def test_the_table_for_export_asks_for_its_data_without_a_picture(show: str) -> None:
     page, _ = shown()
     view = WorkerPage(page.view.live, arguments={"worker": W1, "show": show})
