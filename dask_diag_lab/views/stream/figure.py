@@ -61,11 +61,10 @@ class PatchedSource(Source):
         super().__init__(*columns)
         self._content: Hashes = np.empty(0, dtype=np.uint64)
         self._identity = self._content
-        self._types: list[np.dtype[Any]] = []
 
     def show(self, columns: Columns) -> None:
         """Have exactly these rows drawn, in any order."""
-        content, types = _hashes(columns.values()), [column.dtype for column in columns.values()]
+        content = _hashes(columns.values())
         identity = _hashes(columns[name] for name in IDENTITY)
         place = _places(content, self._content)
         is_gone = self._content != 0
@@ -74,8 +73,8 @@ class PatchedSource(Source):
         if not len(new) and not len(gone):
             return
         n_hidden = len(self._content) - len(content) + len(new)
-        if types != self._types or _FULL_SHARE * max(len(new), n_hidden) >= len(content):
-            self._content, self._identity, self._types = content, identity, types
+        if _FULL_SHARE * max(len(new), n_hidden) >= len(content):
+            self._content, self._identity = content, identity
             self.set(columns)
             return
         _, of_gone, of_new = np.intersect1d(

@@ -242,7 +242,7 @@ def frame_job(
         found = query.answer()
         blocks = _blocks(found, rows.row_of, colors)
         inside = (blocks["start"] < end) & (blocks["stop"] > start)
-        sent = to_sent(blocks, zero, end - start)
+        sent = to_sent(blocks, zero)
         return Frame(start, end, zero, rows, asked, found.resolution_s, blocks, inside, sent)
 
     return (query.question, zero, id(rows), len(history.palette)), make
@@ -264,12 +264,8 @@ def _blocks(
     return blocks | {"code": code.astype(np.uint8)}
 
 
-def to_sent(blocks: Columns, zero: float, width_s: float) -> Columns:
+def to_sent(blocks: Columns, zero: float) -> Columns:
     """Return blocks in small types, with times in seconds since ``zero``."""
-    left, right = blocks["start"] - zero, blocks["stop"] - zero
-    # A float32 has 23 bits; an edge may be off by an eighth of a pixel of a very wide picture.
-    reach_s = np.maximum(np.abs(left), np.abs(right)).max(initial=0.0)
-    edge = np.float64 if reach_s * 2.0**-23 > width_s / 32_000 else np.float32
     kind, is_merged = blocks["kind"], blocks["count"] > 1
     # What is not computing takes no more of the picture than of the time.
     least = np.where(kind == Kind.COMPUTE, LEAST_FILL, 0.0)
@@ -277,8 +273,8 @@ def to_sent(blocks: Columns, zero: float, width_s: float) -> Columns:
     fill = np.where(is_merged, np.clip(blocks["busy_s"] / span, least, 1.0), 1.0)
     to_middle = (FULL_HEIGHT - HEIGHTS[kind]) / 2  # what is no task is at the bottom of its row
     return {
-        "left": left.astype(edge),
-        "right": right.astype(edge),
+        "left": blocks["start"] - zero,
+        "right": blocks["stop"] - zero,
         "y": (blocks["slot"] + to_middle).astype(np.float32),
         # A thousandth of a row is not seen, and need not be sent again.
         "height": np.round(fill * HEIGHTS[kind], 3).astype(np.float32),

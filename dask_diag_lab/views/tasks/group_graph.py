@@ -51,11 +51,11 @@ _OUTLINE_PX: Final = (1.5, 4.0)
 """Of a group without and with tasks that are processing."""
 _BOX_COLUMNS: Final = (
     *("left", "right", "top", "bottom", "strip", "color", "line"),
-    *("label", "short", "count", "more", "states", "memory", "time", "origin"),
+    *("label", "short", "count", "more", "states", "memory", "time"),
     *(f"{end}{at}" for at in range(len(PARTS)) for end in ("begin", "end")),
 )
 """Of the source of the boxes; the last ones are both ends of each part of a strip."""
-_HOVER: Final = ("@label", "@count tasks done", "@states", "@memory", "@time", "@origin")
+_HOVER: Final = ("@label", "@count tasks done", "@states", "@memory", "@time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,11 +292,9 @@ class TaskGroupGraph(DataPlot):
         memory = [fmt.binary(nbytes) if nbytes else "" for nbytes in held]
         spent = [fmt.duration(each) if each else "" for each in seconds]
         numbers = (tasks.counts(states, "erred"), tasks.done(states), states.sum(axis=1))
-        members = np.bincount(box).tolist()
-        prefixes = [shown_name(prefix) for prefix in boxes.prefixes]
         return {
             "label": [shown_name(name) for name in boxes.names],
-            "short": prefixes,
+            "short": [shown_name(prefix) for prefix in boxes.prefixes],
             "count": [
                 f"{fmt.count(erred)} erred · " * bool(erred)
                 + f"{fmt.count(done)} / {fmt.count(total)}"
@@ -306,10 +304,6 @@ class TaskGroupGraph(DataPlot):
             "states": [tasks.headline(fmt.plural(int(row.sum()), "task"), row) for row in states],
             "memory": [f"{text} in memory" if text else "" for text in memory],
             "time": [f"{text} of thread time" if text else "" for text in spent],
-            "origin": [
-                f"{fmt.plural(number, 'group')} of prefix {prefix}"
-                for number, prefix in zip(members, prefixes, strict=True)
-            ],
         }
 
     def rows(self) -> Rows:

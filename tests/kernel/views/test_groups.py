@@ -37,7 +37,6 @@ def test_box_tells_all_that_its_group_has_done() -> None:
     assert data["memory"] == ["5.00 MiB in memory", ""]
     assert data["time"][0] == "40.0 s of thread time"
     assert data["states"][1] == "10 tasks · 1 erred · 2 processing · 7 waiting"
-    assert data["origin"] == ["1 group of prefix load", "1 group of prefix sum"]
     assert data["more"][0] == "5.00 MiB · 40.0 s"
     assert view.caption.headline == "2 groups · 20 tasks · 1 erred · 2 processing · 5 in memory"
 
@@ -48,7 +47,6 @@ def test_thousands_of_groups_become_a_box_for_each_prefix_and_the_plot_says_so()
     Drawn(view)
     data = view.boxes.model.data
     assert data["label"] == [f"p{i}" for i in range(12)]
-    assert data["origin"][0] == "250 groups of prefix p0"
     assert sum(int(text.split(" / ")[1]) for text in data["count"]) == 6000
     assert "all groups of one prefix, as there are 3000 groups" in view.caption.note
     assert view.caption.headline.startswith("3000 groups")
