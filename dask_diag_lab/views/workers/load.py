@@ -1,6 +1,6 @@
 """How much each worker has to do: tasks, results, expected seconds, CPU and GPU.
 
-GPU metrics as `distributed.diagnostics.nvml` and ``rmm`` name them, the older names as well.
+GPU metrics as `distributed.system_monitor` and `distributed.diagnostics.rmm` name them.
 """
 
 from __future__ import annotations
@@ -160,19 +160,16 @@ class Cpu(WorkerBars):
         return shared_note(self.history.workers)
 
 
-TOTAL: Final = (GPU_MEMORY_TOTAL, "gpu_memory_total", "gpu.memory-total")
-
-
 class GpuBars(WorkerBars):
     """Bars of the workers that report the first of `metrics`.
 
     Attributes
     ----------
-    metrics : sequence of (str, sequence of str)
-        Columns, and the names that each has as a metric.
+    metrics : sequence of (str, str)
+        Columns, and the metric that each has.
     """
 
-    metrics: ClassVar[Sequence[tuple[str, Sequence[str]]]] = ()
+    metrics: ClassVar[Sequence[tuple[str, str]]] = ()
     empty = (
         "No worker reports a GPU. Workers do when they run on a host with an NVIDIA GPU, pynvml is "
         "installed there and distributed.diagnostics.nvml is on."
@@ -182,10 +179,7 @@ class GpuBars(WorkerBars):
     def rows(self) -> Rows:
         """Return a row for each worker that reports; see `BarPlot.rows`."""
         workers = self.history.workers
-        found = {
-            column: np.fmax.reduce([metric(workers, name) for name in names])
-            for column, names in self.metrics
-        }
+        found = {column: metric(workers, name) for column, name in self.metrics}
         picked = np.flatnonzero(np.isfinite(next(iter(found.values()))))
         return {**self.worker_rows(picked), **{name: row[picked] for name, row in found.items()}}
 
@@ -206,7 +200,7 @@ class GpuUtilization(GpuBars):
 
     name = "gpu-utilization"
 
-    metrics = (("gpu_utilization", ("gpu_utilization", "gpu.utilization")),)
+    metrics = (("gpu_utilization", "gpu_utilization"),)
     columns = (*WORKER, Column("gpu_utilization", "GPU's time in use", "percent"))
     parts = (Part("gpu_utilization"),)
     sort_by = "gpu_utilization"
@@ -224,7 +218,7 @@ class GpuMemory(GpuBars):
 
     name = "gpu-memory"
 
-    metrics = (("gpu_memory_used", (GPU_MEMORY, "gpu.memory-used")), ("gpu_memory_total", TOTAL))
+    metrics = (("gpu_memory_used", GPU_MEMORY), ("gpu_memory_total", GPU_MEMORY_TOTAL))
     columns = (
         *WORKER,
         Column("gpu_memory_used", "GPU memory in use", "bytes", share_of="gpu_memory_total"),
@@ -246,7 +240,10 @@ class RmmMemory(GpuBars):
 
     name = "rmm-memory"
 
-    metrics = (("rmm_used", (RMM_USED,)), ("rmm_pool", (RMM_TOTAL,)), ("gpu_memory_total", TOTAL))
+    metrics = (
+        *(("rmm_used", RMM_USED), ("rmm_pool", RMM_TOTAL)),
+        ("gpu_memory_total", GPU_MEMORY_TOTAL),
+    )
     empty = (
         "No worker reports memory of RMM. Workers do when they run with RMM as the allocator of "
         "their GPU's memory, for example from dask-cuda with --rmm-pool-size."
