@@ -194,8 +194,7 @@ class MemorySampler:
         from bokeh.plotting import figure
 
         from dask_diag_lab.views.figure import restyle_figure
-        from dask_diag_lab.views.look import LIGHT
-        from dask_diag_lab.views.palette import prefix_color
+        from dask_diag_lab.views.look import LIGHT, prefix_color
 
         axes: Any = {"x_axis_type": "timedelta" if align else "datetime", "y_axis_label": LABEL}
         made = figure(height=350, sizing_mode="stretch_width", **axes)

@@ -19,8 +19,8 @@ import numpy as np
 
 from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows, length
 from dask_diag_lab.views.figure import Source, set_properties
+from dask_diag_lab.views.look import data_colors, shade
 from dask_diag_lab.views.models import BarChart
-from dask_diag_lab.views.palette import data_colors, shade
 from dask_diag_lab.views.view import Control, LegendItem
 
 if TYPE_CHECKING:

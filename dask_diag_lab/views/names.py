@@ -14,11 +14,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.look import Look, data_colors
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History, LiveSession
-    from dask_diag_lab.views.look import Look
     from dask_diag_lab.views.view import View
 
 # --- tasks, groups and prefixes

@@ -23,8 +23,8 @@ from dask_diag_lab.views.figure import (
     restyle_figure,
     set_properties,
 )
+from dask_diag_lab.views.look import shade
 from dask_diag_lab.views.models import EvenLabels, UnitHover, UnitTicker, UnitTickFormatter
-from dask_diag_lab.views.palette import shade
 from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis
 from dask_diag_lab.views.view import Caption, LegendItem, Table
 

@@ -17,8 +17,7 @@ from bokeh.models.widgets.tables import DataTable
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows
 from dask_diag_lab.views.figure import Source, set_properties, smaller
-from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.palette import mixed
+from dask_diag_lab.views.look import Look, mixed
 from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
 
 if TYPE_CHECKING:

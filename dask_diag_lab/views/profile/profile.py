@@ -17,16 +17,16 @@ from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.known_runs import other_run, run_label
-from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.models import FlameChart
-from dask_diag_lab.views.names import worker_label
-from dask_diag_lab.views.palette import (
+from dask_diag_lab.views.look import (
+    Look,
     data_colors,
     mixed,
     prefix_color,
     prefix_palette,
     quiet_color,
 )
+from dask_diag_lab.views.models import FlameChart
+from dask_diag_lab.views.names import worker_label
 from dask_diag_lab.views.profile.sampling import (
     NO_LOOP_SAMPLES,
     SCHEDULER_LOOP,

@@ -19,10 +19,9 @@ from dask_diag_lab.views.figure import (
     quiet_hover,
     set_properties,
 )
-from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.look import Look, data_colors, mixed, prefix_palette
 from dask_diag_lab.views.models import StreamBlocks, StreamHover, StreamOutline
 from dask_diag_lab.views.names import shown_name
-from dask_diag_lab.views.palette import data_colors, mixed, prefix_palette
 from dask_diag_lab.views.stream.frame import (
     FULL_HEIGHT,
     HEIGHTS,

@@ -21,7 +21,7 @@ from dask_diag_lab.store.runs import RunRecord
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
 from dask_diag_lab.views.known_runs import known_run, run_label
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
 from dask_diag_lab.views.stream.figure import StreamFigure

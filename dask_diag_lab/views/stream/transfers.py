@@ -23,6 +23,7 @@ from dask_diag_lab.views.figure import (
     add_glyph,
     quiet_hover,
 )
+from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.names import (
     in_order,
     known_names,
@@ -30,7 +31,6 @@ from dask_diag_lab.views.names import (
     no_workers,
     worker_options,
 )
-from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.frame import WorkerRows
 from dask_diag_lab.views.stream.timeline import Timeline

@@ -12,7 +12,7 @@ from dask_diag_lab.store.sums import NO_DURATIONS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, Rows, SumsView
-from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table
 

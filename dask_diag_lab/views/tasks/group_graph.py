@@ -16,9 +16,9 @@ from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_figure, quiet_hover, set_properties
+from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.models import BoxLabels
 from dask_diag_lab.views.names import shown_name
-from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import Floats, Placement, depths

@@ -16,8 +16,8 @@ from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, JobView, Rows
 from dask_diag_lab.views.figure import FigureView, Source, add_glyph, quiet_hover, set_properties
+from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.names import shown_name
-from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks.task_counts import Floats, Ints
 from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis

@@ -18,9 +18,9 @@ from dask_diag_lab.store.sums import ALL, NO_DURATIONS, Durations, Sums
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
 from dask_diag_lab.views.figure import Source, set_properties
+from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.models import ProgressBars
 from dask_diag_lab.views.names import distinct, losses, shown_name
-from dask_diag_lab.views.palette import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks

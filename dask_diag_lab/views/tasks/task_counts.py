@@ -16,8 +16,7 @@ import numpy.typing as npt
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.store.sums import NO_DURATIONS, Durations
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.look import Look, data_colors, prefix_color
 from dask_diag_lab.views.view import LegendItem
 
 Ints = npt.NDArray[np.int64]

@@ -17,9 +17,8 @@ from dask_diag_lab.schema import STATES
 from dask_diag_lab.schema.tables import GRAPH
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover
-from dask_diag_lab.views.look import Look
+from dask_diag_lab.views.look import Look, data_colors
 from dask_diag_lab.views.models import GraphEdges, GraphNodes
-from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import Floats

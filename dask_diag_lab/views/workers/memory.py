@@ -16,7 +16,7 @@ from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.palette import (
+from dask_diag_lab.views.look import (
     MANAGED_ALPHA,
     UNMANAGED_OLD_ALPHA,
     UNMANAGED_RECENT_ALPHA,

@@ -20,9 +20,9 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, DataPlot, JobView, Rows
 from dask_diag_lab.views.figure import FigureView, set_properties
+from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.models import EvenLabels, UnitHover
 from dask_diag_lab.views.names import in_order, known_names, name_label, worker_name
-from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import ExtraPlot
 from dask_diag_lab.views.tasks.task_counts import Floats

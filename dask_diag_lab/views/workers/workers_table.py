@@ -13,8 +13,8 @@ import numpy as np
 from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, Rows, Unit
+from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.names import readable_name
-from dask_diag_lab.views.palette import data_colors
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import TablePlot
 from dask_diag_lab.views.view import Table

@@ -10,7 +10,7 @@ import pytest
 
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.view import Opening
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, session_of, worker

@@ -6,8 +6,7 @@ import pytest
 
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.views.look import LIGHT, Look
-from dask_diag_lab.views.palette import data_colors, prefix_color
+from dask_diag_lab.views.look import LIGHT, Look, data_colors, prefix_color
 from dask_diag_lab.views.tasks.by_prefix import (
     AggregateTimePerAction,
     ComputeTimePerKey,

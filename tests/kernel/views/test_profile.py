@@ -7,8 +7,7 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
-from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.look import LIGHT, data_colors
 from dask_diag_lab.views.profile.profile import ProfileOfEventLoops
 from dask_diag_lab.views.profile.sampling import REFRESH_S
 from tests.kernel.store.batches import T0, BatchMaker

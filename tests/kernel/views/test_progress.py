@@ -13,9 +13,8 @@ from dask_diag_lab.collector.workers import OVER_MEMORY
 from dask_diag_lab.schema import STATES, Change
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
-from dask_diag_lab.views.look import LIGHT
+from dask_diag_lab.views.look import LIGHT, prefix_color
 from dask_diag_lab.views.names import RECENT_S
-from dask_diag_lab.views.palette import prefix_color
 from dask_diag_lab.views.tasks.progress import Progress, estimate
 from dask_diag_lab.views.view import ArgumentError
 from tests.kernel.store.batches import T0, group_row, prefix_row

@@ -11,8 +11,7 @@ from bokeh.document import Document
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.look import LIGHT, data_colors
 from dask_diag_lab.views.stream.transfers import Transfers
 from tests.kernel.views.drawn import Elsewhere
 from tests.kernel.views.situations import MIB, batch, session_of, worker

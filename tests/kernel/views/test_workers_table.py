@@ -8,8 +8,7 @@ from bokeh.document import Document
 from bokeh.document.events import DocumentChangedEvent
 
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.views.look import LIGHT
-from dask_diag_lab.views.palette import data_colors
+from dask_diag_lab.views.look import LIGHT, data_colors
 from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.views.situations import GIB, session_of, worker

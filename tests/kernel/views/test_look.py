@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from distributed.utils import color_of
 
-from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
-from dask_diag_lab.views.palette import (
+from dask_diag_lab.views.look import (
+    DARK,
+    LIGHT,
+    PALETTES,
     VIRIDIS_DARK,
     VIRIDIS_LIGHT,
+    Look,
     data_colors,
     prefix_color,
     prefix_palette,
