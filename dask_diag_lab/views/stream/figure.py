@@ -30,7 +30,7 @@ from dask_diag_lab.views.stream.frame import (
     Frame,
     Pointed,
 )
-from dask_diag_lab.views.stream.timeline import Timeline
+from dask_diag_lab.views.time_axis import Timeline
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import History

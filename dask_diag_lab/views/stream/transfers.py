@@ -33,8 +33,7 @@ from dask_diag_lab.views.names import (
 )
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.frame import WorkerRows
-from dask_diag_lab.views.stream.timeline import Timeline
-from dask_diag_lab.views.time_axis import TimeWindow, stepped_span
+from dask_diag_lab.views.time_axis import Timeline, TimeWindow, stepped_span
 from dask_diag_lab.views.view import PERIOD, Caption, Control, LegendItem, Table, View
 
 if TYPE_CHECKING:

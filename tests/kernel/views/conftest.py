@@ -9,7 +9,7 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import time_axis
-from dask_diag_lab.views.stream import task_stream, timeline
+from dask_diag_lab.views.stream import task_stream
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 
@@ -58,7 +58,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of a task stream, which stands still until a test moves it."""
     made = Clock()
-    for module in (task_stream, timeline, time_axis):
+    for module in (task_stream, time_axis):
         monkeypatch.setattr(module, "time", made)
     return made
 

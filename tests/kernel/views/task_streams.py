@@ -9,7 +9,7 @@ from bokeh.events import DoubleTap, Tap
 
 from dask_diag_lab.views.stream.figure import StreamFigure
 from dask_diag_lab.views.stream.task_stream import TaskStream
-from dask_diag_lab.views.stream.timeline import Timeline
+from dask_diag_lab.views.time_axis import Timeline
 from tests.kernel.views.conftest import Feed
 
 
