@@ -17,7 +17,7 @@ import dask_diag_lab
 from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.view import View
-from dask_diag_lab.views.workers.load import (
+from dask_diag_lab.views.workers.bars import (
     GpuMemory,
     GpuUtilization,
     RmmMemory,

@@ -10,13 +10,14 @@ from dask_diag_lab.server.handlers import health_of
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.view import Opening, View
-from dask_diag_lab.views.workers.load import (
+from dask_diag_lab.views.workers.bars import (
+    ClusterMemory,
     Cpu,
     GpuMemory,
     GpuUtilization,
     RmmMemory,
+    WorkersMemory,
 )
-from dask_diag_lab.views.workers.memory import ClusterMemory, WorkersMemory
 from dask_diag_lab.views.workers.over_time import (
     CpuSeries,
     MemorySeries,
