@@ -58,27 +58,26 @@ FRAME_COLUMNS: Final = (
 )
 
 
-class Other(NamedTuple):
-    """The profile of a run of another dashboard, and what that is called; or why there is none."""
+class Before(NamedTuple):
+    """What a profile is compared with: what colours mean, or why there are none; and the other."""
 
-    label: str
+    note: str
     profile: Profile | None = None
-    problem: str = ""
 
     @classmethod
-    def of(cls, live: LiveSession, dashboard_id: str, number: int) -> Other:
-        """Return that of all tasks of a run, as its recording has it; blocks."""
+    def elsewhere(cls, live: LiveSession, dashboard_id: str, number: int) -> Before:
+        """Return that of all tasks of a run of another dashboard, as it has it; blocks."""
         try:
             name, other, record = other_run(live, dashboard_id, number)
         except ArgumentError as error:
-            return cls("", problem=str(error))
+            return cls(str(error))
         label = f"{run_label(other.history, record, 30)} · {name}"
         sampling = Sampling(other)
         sampling.start, sampling.stop = record.start, record.stop if record.is_over else 0.0
         query = sampling.query
         if query.answer is None:
-            return cls(label, problem=NO_PROFILE.format(label))
-        return cls(label, Profile.of(query.answer, query.answered_at))
+            return cls(NO_PROFILE.format(label))
+        return cls(COLORS.format(label), Profile.of(query.answer, query.answered_at))
 
 
 @register_plot
@@ -116,13 +115,11 @@ class ProfileOfTasks(View):
         self.sampling = Sampling(self.live)
         self._path: tuple[str, ...] | None = None
         self._from_task = self._search = ""
-        self._is_of_run = False
         self._earlier: Sampling | None = None
-        self._other: Latest[Other] = Latest(self.live.jobs)
+        self._other: Latest[Before] = Latest(self.live.jobs)
         self._bins: Latest[Bins] = Latest(self.live.jobs)
         self._sent: Latest[SentFrames] = Latest(self.live.jobs)
-        self._rows: tuple[int, ...] = ()
-        self._profile: Profile | None = None
+        self._shown: SentFrames | None = None
         self._choose_from_arguments()
 
     def build(self) -> UIElement:
@@ -225,13 +222,8 @@ class ProfileOfTasks(View):
 
     def _choose_from_arguments(self) -> None:
         given, self._count = self.arguments, self.count_argument
-        if self.run or self._is_of_run:
-            ends = (moment if isfinite(moment) else 0.0 for moment in self.period)
-            self.sampling.start, self.sampling.stop = ends
-        else:
-            self.sampling.start = self.time_argument("start", self.sampling.start)
-            self.sampling.stop = self.time_argument("stop", self.sampling.stop)
-        self._is_of_run = bool(self.run)
+        ends = (moment if isfinite(moment) else 0.0 for moment in self.period)
+        self.sampling.start, self.sampling.stop = ends
         self.sampling.prefix = given.get("prefix") or given.get("key", "")
         self.sampling.worker = given.get("worker", "")
         self._from_task = given.get("from_task", "")
@@ -267,8 +259,9 @@ class ProfileOfTasks(View):
 
     def _focused(self, _attribute: str, _old: int, row: int) -> None:
         """Remember which frame the reader zoomed to, also for the next answer."""
-        if self._profile is not None and 0 <= row < len(self._rows):
-            self._path = self._profile.frames.path(self._rows[row])
+        shown = self._shown
+        if shown is not None and 0 <= row < len(shown.rows):
+            self._path = shown.profile.frames.path(int(shown.rows[row]))
             self.update()
 
     # What is drawn.
@@ -291,17 +284,17 @@ class ProfileOfTasks(View):
     def _show_profile(self, profile: Profile | None) -> None:
         """Send the frames; those of a large profile are prepared off the loop."""
         if profile is None or not profile.frames.samples:
-            self._profile, self._rows = profile, ()
+            self._shown = None
             self.frames.set({name: [] for name in FRAME_COLUMNS})
             return
         look, search = self.look, self._search
-        before = self._before()
+        before = self._before.profile if self._before else None
         chosen = (profile, before, look, search)
         sent = self._sent.of(
             self._subject, chosen, lambda: SentFrames(profile, before, look, search)
         )
         if sent is not None:
-            self._profile, self._rows = sent.profile, sent.rows
+            self._shown = sent
             self.frames.set(sent.columns)
             set_properties(
                 self.chart,
@@ -310,47 +303,36 @@ class ProfileOfTasks(View):
                 focus=sent.row_of(self._path),
             )
 
-    def _before(self) -> Profile | None:
-        """Return the profile that the shown one is compared with, once it is there."""
+    @property
+    def _before(self) -> Before | None:
+        """What it is compared with; of another dashboard only that of all tasks is there."""
+        number, sampling = self.number_argument("before"), self.sampling
         if self._earlier is not None:
-            return self._earlier.read()
-        return None if (other := self._read_other()) is None else other.profile
-
-    def _read_other(self) -> Other | None:
-        """Return what it is compared with of another dashboard: of all tasks; None for nothing."""
+            record = self.history.runs.of_number(number)
+            label = "an earlier run" if record is None else run_label(self.history, record, 30)
+            return Before(COLORS.format(label), self._earlier.read())
         dashboard_id = self.arguments.get("before_of")
-        if not dashboard_id or self.sampling.prefix or self.sampling.worker:
+        if not dashboard_id or sampling.prefix or sampling.worker:
             return None
-        live, its = self.live, (dashboard_id, self.number_argument("before"))
-        return self._other.of(its, 0, lambda: Other.of(live, *its))
+        its = dashboard_id, number
+        return self._other.of(its, 0, lambda: Before.elsewhere(self.live, *its))
 
     def _caption_of(self, profile: Profile | None, bins: Bins | None) -> Caption:
-        sampling = self.sampling
-        frames = self._profile.frames if self._profile is not None else None
-        zoomed = frames.find(self._path) if frames is not None and self._path is not None else 0
+        sampling, zoomed, n_left_out = self.sampling, 0, 0
+        if self._shown is not None:
+            frames = self._shown.profile.frames
+            zoomed, n_left_out = frames.find(self._path or ()), len(frames) - len(self._shown.rows)
         seconds = float("nan")
         if bins is not None:
             start, stop = max(sampling.start, float(bins.start[0])), sampling.stop or bins.stop
             seconds = min(stop, bins.stop) - start
-        n_left_out = 0 if frames is None else len(frames) - len(self._rows)
         note = sampling.note(profile, seconds, n_left_out)
         return Caption(
             headline=sampling.headline(profile, zoomed),
             controls=self._controls(profile, zoomed),
             empty=sampling.empty(profile, can_ask=can_ask(self.live)),
-            note=" · ".join(filter(None, (self._colors, note))),
+            note=" · ".join(filter(None, (self._before.note if self._before else "", note))),
         )
-
-    @property
-    def _colors(self) -> str:
-        """What the colours of a comparison mean; '' where there is none."""
-        if (other := self._read_other()) is not None:
-            return other.problem or COLORS.format(other.label)
-        if self._earlier is None:
-            return ""
-        record = self.history.runs.of_number(self.number_argument("before"))
-        label = "an earlier run" if record is None else run_label(self.history, record, 30)
-        return COLORS.format(label)
 
     def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""
@@ -413,7 +395,7 @@ class SentFrames:
     Attributes
     ----------
     profile : Profile
-    rows : tuple of int
+    rows : ndarray of int64
         The frame of each row.
     columns : dict
         `FRAME_COLUMNS`; ``parent`` is a row.
@@ -423,9 +405,8 @@ class SentFrames:
         frames = profile.frames
         kept = frames.heaviest(MAX_FRAMES)
         self.profile = profile
-        self.rows = tuple(kept.tolist())
-        self._row = {frame: row for row, frame in enumerate(self.rows)}
-        places = [frames.location(frame) for frame in self.rows]
+        self.rows = kept
+        places = [frames.location(frame) for frame in kept.tolist()]
         files = [place.file for place in places]
         matches = frames.matches(search)[kept] if search else np.ones(len(kept), dtype=np.bool_)
         self.columns: dict[str, Any] = {  # text and numbers
@@ -447,7 +428,7 @@ class SentFrames:
 
     def _compare(self, profile: Profile, before: Profile, look: Look) -> None:
         """Colour frames by how much longer, or shorter, they were than in another profile."""
-        frames, rows = profile.frames, list(self.rows)
+        frames, rows = profile.frames, self.rows
         took_s, took_before_s = (one.frames.samples * one.interval_s for one in (profile, before))
         steps_s = frames.total * profile.interval_s
         steps_s = (steps_s - frames.counted_in(before.frames) * before.interval_s)[rows]
@@ -472,7 +453,8 @@ class SentFrames:
         """Return the row of the frame with this path, -1 for none."""
         if path is None:
             return -1
-        return self._row.get(self.profile.frames.find(path), 0)
+        found = np.flatnonzero(self.rows == self.profile.frames.find(path))
+        return int(found[0]) if len(found) else 0
 
 
 def _file_color(look: Look, file: File) -> str:
