@@ -32,9 +32,9 @@ _CSS: Final = """
 class StackPlot(View):
     """Several views as one plot.
 
-    What is said of the whole, legends, controls and notes, is that of all parts together; parts
-    that are empty are not shown, and the headline of the first one that is is the plot's, unless
-    the parts lie in a grid.
+    What is said of the whole, legends, controls and notes, is that of all parts together; of parts
+    that are empty only the reason is shown, as a note, and the headline of the first one that is
+    not is the plot's, unless the parts lie in a grid.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class StackPlot(View):
             headline="" if self.is_grid else shown[0].headline,
             legend=list(dict.fromkeys(item for caption in shown for item in caption.legend)),
             controls=list({one.name: one for each in shown for one in each.controls}.values()),
-            note=" · ".join(dict.fromkeys(c.note for c in shown if c.note)),
+            note=" · ".join(dict.fromkeys(filter(None, (c.empty or c.note for c in captions)))),
             behind_s=max(caption.behind_s for caption in shown),
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -124,11 +123,6 @@ class Contention(StackPlot):
     name = "contention"
 
     plots = (EventLoops, InterpreterLock)
-
-    def update(self) -> None:
-        """Say why waiting for the lock is not shown: few have installed what measures it."""
-        super().update()
-        self.caption = replace(self.caption, note=self.parts[1].caption.empty)
 
     def table(self) -> Table:
         """Return one row for the scheduler and one for each worker."""

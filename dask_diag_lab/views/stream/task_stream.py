@@ -99,7 +99,6 @@ class TaskStream(View):
         self._outlined: Latest[Links] = Latest(self.live.jobs, rest=REST)
         self._shown = "blocks"
         self._links = NO_LINKS
-        self._shared = 0
         none = np.zeros(self.history.slots.count, dtype=np.bool_)
         self._rows_of: tuple[object, Rows] = (None, Rows(self.history, none))
         self._running: tuple[object, float, Columns] = (None, -np.inf, {})
@@ -132,12 +131,10 @@ class TaskStream(View):
         links = NO_LINKS if frame is None else self._newest_links(frame)
         if frame is not None:
             figure.show_links(links, frame.rows.row_of)
-        is_old = self._time.version != self._shared or links.note != self._links.note
         self._links = links
-        if is_new or not self.window.is_frozen or is_old:
-            self._shared = self._time.version
+        if is_new or not self.window.is_frozen:
             self._show_running(figure)
-            self._tell(figure)
+        self._tell(figure)
         gone = frame.rows.gone if frame is not None else []
         paused = text.pauses(self.live, frame) if frame is not None else []
         figure.show_marks(gone, paused, text.marked_events(self.history))
