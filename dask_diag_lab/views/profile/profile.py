@@ -1,4 +1,7 @@
-"""The profiles: where the threads of the workers, or event loops, spent their time, by function."""
+"""The profiles: where the threads of the workers, or event loops, spent their time, by function.
+
+Above them samples over time, where a drag selects the period.
+"""
 
 from __future__ import annotations
 
@@ -8,54 +11,174 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
+from bokeh.events import Event, SelectionGeometry
+from bokeh.models import BasicTicker, BoxSelectTool, Quad, Range1d
+from bokeh.models.annotations import BoxAnnotation
 from bokeh.models.layouts import Column as Stack
 from bokeh.models.ui import UIElement
+from bokeh.plotting import figure
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.queries import can_ask
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.figure import Source, set_properties
+from dask_diag_lab.views.figure import (
+    Source,
+    add_glyph,
+    quiet_figure,
+    quiet_hover,
+    restyle_figure,
+    set_properties,
+)
 from dask_diag_lab.views.known_runs import other_run, run_label
 from dask_diag_lab.views.look import (
     Look,
-    data_colors,
-    mixed,
     prefix_color,
-    prefix_palette,
     quiet_color,
 )
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
 from dask_diag_lab.views.profile.sampling import (
+    FRAME_COLUMNS,
     NO_LOOP_SAMPLES,
     SCHEDULER_LOOP,
     WORKER_LOOPS,
     Profile,
     Sampling,
+    SentFrames,
 )
-from dask_diag_lab.views.profile.timeline import Bins, ProfileTimeline
-from dask_diag_lab.views.profile.tree import File, Frames, functions_table
+from dask_diag_lab.views.profile.tree import Frames, functions_table
 from dask_diag_lab.views.registry import register_plot
+from dask_diag_lab.views.time_axis import make_time_axis
 from dask_diag_lab.views.view import ArgumentError, Caption, Control, Table, View
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
 
-MAX_FRAMES: Final = 4000
-"""Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
+HEIGHT_PX: Final = 62
+MAX_BINS: Final = 150
+"""Bars side by side; neighbours are added up until there are no more."""
+_HOVER: Final = ("@when", "@rate samples/s")
 MAX_OPTIONS: Final = 500
 """Prefixes to choose from; a page with more of them is slow."""
-MAX_TEXT: Final = 200
 NO_TREE: Final = {"count": 0, "identifier": "root", "children": {}}
 COLORS: Final = "red took longer, blue shorter, than in {}"
 NO_PROFILE: Final = "{} has no profile to compare this one with"
-SAME_SHARE, SAME_S = 0.1, 0.1
-"""Two profiles differ in a function by more than this share of the longer one, and seconds."""
 
-FRAME_COLUMNS: Final = (
-    *("parent", "total", "own", "name", "place", "line", "color", "is_own", "is_unclear", "match"),
-)
+
+class Bins:
+    """Samples over time, added up into few enough bars.
+
+    Parameters
+    ----------
+    answer : mapping
+        ``{times, counts, prefixes}`` of the question "activity", with at least one time.
+    prefix : str
+        Whose samples; '' for all.
+
+    Attributes
+    ----------
+    start : ndarray of float64
+        Seconds on the scheduler's clock.
+    width_s : float
+    counts : ndarray of float64
+    """
+
+    def __init__(self, answer: Mapping[str, Any], prefix: str) -> None:  # plain data
+        times = np.asarray(answer["times"], dtype=np.float64)
+        first, last = float(times[0]), float(times[-1])
+        step = max(float(np.diff(times).min()), 1e-3) if len(times) > 1 else 1.0
+        # Whole steps, so that a bar has as many as the next one.
+        merged = np.ceil((last - first + step) / step / MAX_BINS)
+        self.width_s = float(max(step * merged, (last - first) / MAX_BINS))
+        at = ((times - first) / self.width_s + 1e-6).astype(np.int64)
+        n = int(at[-1]) + 1
+        self.start = first + self.width_s * np.arange(n, dtype=np.float64)
+        none = [0] * len(times)
+        counts = answer["prefixes"].get(prefix, none) if prefix else answer["counts"]
+        self.counts = np.bincount(at, weights=counts, minlength=n)
+
+    @property
+    def stop(self) -> float:
+        """End of the last bar."""
+        return float(self.start[-1]) + self.width_s
+
+
+class ProfileTimeline:
+    """The bars of one page.
+
+    Parameters
+    ----------
+    look : Look
+    on_select : callable
+        Takes start and stop in seconds of the scheduler's clock.
+    """
+
+    def __init__(self, look: Look, on_select: Callable[[float, float], None]) -> None:
+        self._on_select = on_select
+        self._zero = 0.0
+        self.source = Source("left", "right", "top", "when", "rate")
+        self.figure: figure = quiet_figure(
+            look,
+            sizing_mode="stretch_width",
+            height=HEIGHT_PX,
+            x_range=Range1d(start=0, end=1),
+            y_range=Range1d(start=0, end=1),
+        )
+        self.figure.grid.visible = False
+        make_time_axis(self.figure)
+        self.figure.yaxis[0].ticker = BasicTicker(desired_num_ticks=2, num_minor_ticks=0)
+        self.period = BoxAnnotation(
+            visible=False, left=0, right=0, fill_alpha=0.18, line_alpha=0.9, level="overlay"
+        )
+        self.figure.add_layout(self.period)
+        self.bars = Quad(left="left", right="right", top="top", bottom=0, line_color=None)
+        bars = add_glyph(self.figure, self.source.model, self.bars)
+        hover = quiet_hover(look, *_HOVER, renderers=[bars])
+        drag = BoxSelectTool(dimensions="width", renderers=[])
+        self.figure.add_tools(hover, drag)
+        self.figure.toolbar.active_drag = drag
+        self.figure.on_event(SelectionGeometry, self._selected)
+        self.restyle(look)
+
+    def show(self, bins: Bins, color: str) -> None:
+        """Draw the bars."""
+        self._zero = self._zero or float(bins.start[0])
+        at = np.flatnonzero(bins.counts)
+        left, rate = bins.start[at] - self._zero, bins.counts[at] / bins.width_s
+        self.source.set(
+            {
+                "left": left,
+                "right": left + bins.width_s,
+                "top": rate,
+                "when": [fmt.clock(start) for start in bins.start[at].tolist()],
+                "rate": np.round(rate, 1),
+            }
+        )
+        set_properties(self.bars, fill_color=color)
+        begin, end = bins.start[0] - self._zero, bins.stop - self._zero
+        set_properties(self.figure.x_range, start=begin, end=end)
+        set_properties(self.figure.y_range, end=1.05 * float(rate.max(initial=0.0) or 1.0))
+
+    def mark(self, start: float, stop: float) -> None:
+        """Mark the period that was chosen; none where both are 0."""
+        is_chosen = stop > start
+        left, right = (start - self._zero, stop - self._zero) if is_chosen else (0, 0)
+        set_properties(self.period, visible=is_chosen, left=left, right=right)
+
+    def restyle(self, look: Look) -> None:
+        """Apply the look; bars get their colour with `show`."""
+        restyle_figure(self.figure, look)
+        set_properties(self.period, fill_color=look.accent, line_color=look.accent)
+
+    def _selected(self, event: Event) -> None:
+        if not isinstance(event, SelectionGeometry) or not event.final:
+            return
+        geometry: Mapping[str, Any] = dict(event.geometry or {})  # its keys differ by kind
+        if geometry.get("type") == "rect":
+            low, high = sorted((float(geometry["x0"]), float(geometry["x1"])))
+            if high > low:
+                self._on_select(low + self._zero, high + self._zero)
 
 
 class Before(NamedTuple):
@@ -387,77 +510,3 @@ class ProfileOfEventLoops(ProfileOfTasks):
     def _choose(self, value: str) -> None:
         if value != self.sampling.source:
             self.show({**self.arguments, "source": value})
-
-
-class SentFrames:
-    """The frames of a profile as they are sent to the page; making them takes long.
-
-    Attributes
-    ----------
-    profile : Profile
-    rows : ndarray of int64
-        The frame of each row.
-    columns : dict
-        `FRAME_COLUMNS`; ``parent`` is a row.
-    """
-
-    def __init__(self, profile: Profile, before: Profile | None, look: Look, search: str) -> None:
-        frames = profile.frames
-        kept = frames.heaviest(MAX_FRAMES)
-        self.profile = profile
-        self.rows = kept
-        places = [frames.location(frame) for frame in kept.tolist()]
-        files = [place.file for place in places]
-        matches = frames.matches(search)[kept] if search else np.ones(len(kept), dtype=np.bool_)
-        self.columns: dict[str, Any] = {  # text and numbers
-            "parent": np.searchsorted(kept, frames.parent[kept]),
-            "total": frames.total[kept],
-            "own": frames.own[kept],
-            "name": [fmt.elide(place.name, MAX_TEXT) for place in places],
-            "place": [fmt.elide(place.place, MAX_TEXT) for place in places],
-            "line": [fmt.elide(place.line, MAX_TEXT) for place in places],
-            "color": [
-                _file_color(look, file) if file.name else quiet_color(look) for file in files
-            ],
-            "is_own": np.array([file.is_own for file in files], dtype=np.uint8),
-            "is_unclear": frames.is_unclear[kept].astype(np.uint8),
-            "match": matches.astype(np.uint8),
-        }
-        if before is not None:
-            self._compare(profile, before, look)
-
-    def _compare(self, profile: Profile, before: Profile, look: Look) -> None:
-        """Colour frames by how much longer, or shorter, they were than in another profile."""
-        frames, rows = profile.frames, self.rows
-        took_s, took_before_s = (one.frames.samples * one.interval_s for one in (profile, before))
-        steps_s = frames.total * profile.interval_s
-        steps_s = (steps_s - frames.counted_in(before.frames) * before.interval_s)[rows]
-        # Of the same work in two runs one has a few samples more than the other.
-        same_s = max(SAME_SHARE * max(took_s, took_before_s), SAME_S)
-        largest_s, quiet = float(np.abs(steps_s).max(initial=0.0)), quiet_color(look)
-        colors = data_colors(look)
-        self.columns["color"] = [
-            quiet
-            if abs(step) < same_s
-            else mixed(
-                quiet, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s
-            )
-            for step in steps_s.tolist()
-        ]
-        self.columns["line"] = [
-            " · ".join(filter(None, (line, f"{fmt.signed(step)} than before")))
-            for line, step in zip(self.columns["line"], steps_s.tolist(), strict=True)
-        ]
-
-    def row_of(self, path: Sequence[str] | None) -> int:
-        """Return the row of the frame with this path, -1 for none."""
-        if path is None:
-            return -1
-        found = np.flatnonzero(self.rows == self.profile.frames.find(path))
-        return int(found[0]) if len(found) else 0
-
-
-def _file_color(look: Look, file: File) -> str:
-    """Return the colour of a file or library; the user's files and libraries share none."""
-    colors = prefix_palette(look)[0 if file.is_own else 1 :: 2]
-    return colors[file.number % len(colors)]

@@ -1,11 +1,11 @@
-"""What a profile asks the cluster and when it asks again, and the profile read from the answers.
+"""What a profile asks the cluster, the profile read from the answers, and its frames as sent.
 
 Also what is said of it: headline and note, and why it is empty and what to do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +14,8 @@ import numpy as np
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.queries import Asked, refresh_s
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.profile.tree import Frames
+from dask_diag_lab.views.look import Look, data_colors, mixed, prefix_palette, quiet_color
+from dask_diag_lab.views.profile.tree import File, Frames
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
@@ -214,3 +215,90 @@ class Sampling:
                 " sampled; choose all tasks, or run more of them."
             )
         return NO_SAMPLES
+
+
+# --- frames as they are sent
+
+MAX_FRAMES: Final = 4000
+"""Frames sent to the page, the heaviest ones; what is left out is counted in the note."""
+MAX_TEXT: Final = 200
+SAME_SHARE, SAME_S = 0.1, 0.1
+"""Two profiles differ in a function by more than this share of the longer one, and seconds."""
+
+FRAME_COLUMNS: Final = (
+    *("parent", "total", "own", "name", "place", "line", "color", "is_own", "is_unclear", "match"),
+)
+
+
+class SentFrames:
+    """The frames of a profile as they are sent to the page; making them takes long.
+
+    Attributes
+    ----------
+    profile : Profile
+    rows : ndarray of int64
+        The frame of each row.
+    columns : dict
+        `FRAME_COLUMNS`; ``parent`` is a row.
+    """
+
+    def __init__(self, profile: Profile, before: Profile | None, look: Look, search: str) -> None:
+        frames = profile.frames
+        kept = frames.heaviest(MAX_FRAMES)
+        self.profile = profile
+        self.rows = kept
+        places = [frames.location(frame) for frame in kept.tolist()]
+        files = [place.file for place in places]
+        matches = frames.matches(search)[kept] if search else np.ones(len(kept), dtype=np.bool_)
+        self.columns: dict[str, Any] = {  # text and numbers
+            "parent": np.searchsorted(kept, frames.parent[kept]),
+            "total": frames.total[kept],
+            "own": frames.own[kept],
+            "name": [fmt.elide(place.name, MAX_TEXT) for place in places],
+            "place": [fmt.elide(place.place, MAX_TEXT) for place in places],
+            "line": [fmt.elide(place.line, MAX_TEXT) for place in places],
+            "color": [
+                _file_color(look, file) if file.name else quiet_color(look) for file in files
+            ],
+            "is_own": np.array([file.is_own for file in files], dtype=np.uint8),
+            "is_unclear": frames.is_unclear[kept].astype(np.uint8),
+            "match": matches.astype(np.uint8),
+        }
+        if before is not None:
+            self._compare(profile, before, look)
+
+    def _compare(self, profile: Profile, before: Profile, look: Look) -> None:
+        """Colour frames by how much longer, or shorter, they were than in another profile."""
+        frames, rows = profile.frames, self.rows
+        took_s, took_before_s = (one.frames.samples * one.interval_s for one in (profile, before))
+        steps_s = frames.total * profile.interval_s
+        steps_s = (steps_s - frames.counted_in(before.frames) * before.interval_s)[rows]
+        # Of the same work in two runs one has a few samples more than the other.
+        same_s = max(SAME_SHARE * max(took_s, took_before_s), SAME_S)
+        largest_s, quiet = float(np.abs(steps_s).max(initial=0.0)), quiet_color(look)
+        colors = data_colors(look)
+        self.columns["color"] = [
+            quiet
+            if abs(step) < same_s
+            else mixed(
+                quiet, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s
+            )
+            for step in steps_s.tolist()
+        ]
+        self.columns["line"] = [
+            " · ".join(filter(None, (line, f"{fmt.signed(step)} than before")))
+            for line, step in zip(self.columns["line"], steps_s.tolist(), strict=True)
+        ]
+
+    def row_of(self, path: Sequence[str] | None) -> int:
+        """Return the row of the frame with this path, -1 for none."""
+        if path is None:
+            return -1
+        found = np.flatnonzero(self.rows == self.profile.frames.find(path))
+        return int(found[0]) if len(found) else 0
+
+
+def _file_color(look: Look, file: File) -> str:
+    """Return the colour of a file or library; the user's files and libraries share none."""
+    colors = prefix_palette(look)[0 if file.is_own else 1 :: 2]
+    return colors[file.number % len(colors)]
