@@ -223,7 +223,7 @@ class Simulation:
             actions_to=end,
             keys_from=first,
             keys=self.keys[first:last],
-            graph=GraphChange(True, False, self.n_tasks, 5000) if begin == 0 else None,
+            graph=GraphChange(False, self.n_tasks, 5000) if begin == 0 else None,
         )
 
     def _tasks_before(self, row: int) -> int:

@@ -19,7 +19,7 @@ from benchmarks.report import Figure
 from benchmarks.simulator import BEGIN
 from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, SchedulerInfo
 from dask_diag_lab.schema.columns import columns_of
-from dask_diag_lab.schema.tables import EVENTS, GROUPS, TableSchema
+from dask_diag_lab.schema.tables import EVENTS, GROUPS, NODE_STATES, NODES, TableSchema
 from dask_diag_lab.schema.tables import PREFIXES as PREFIX_TABLE
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import built_in_plots
@@ -144,11 +144,10 @@ def _groups(step: int) -> dict[str, Any]:
 
 def _graph(step: int) -> dict[str, Any]:
     """Return a binary tree of 5000 tasks at first, and then another state for every one."""
-    change = GraphChange(is_snapshot=not step, is_exact=True, total=5000, limit=5000)
-    if not step:
-        change.added = [(n, f"t-{n}", "t", "t", [n // 2] if n else []) for n in range(5000)]
-    change.states = [(n, step % len(STATES)) for n in range(5000)]
-    return {"graph": change}
+    tasks = [(f"t-{n}", "t", [f"t-{n // 2}"] if n else []) for n in range(5000)]
+    nodes = None if step else Change(columns_of(NODES, tasks))
+    states = Change(columns_of(NODE_STATES, [(key, step % len(STATES)) for key, *_ in tasks]))
+    return {"graph": GraphChange(True, 5000, 5000, nodes, states)}
 
 
 def _events(step: int) -> dict[str, Any]:

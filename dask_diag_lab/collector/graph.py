@@ -5,14 +5,11 @@ Must not follow single tasks of a big graph, which the group table describes, or
 
 from __future__ import annotations
 
-import itertools
 import time
-from collections import defaultdict
-from collections.abc import Hashable
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from dask_diag_lab.collector.wire import NamedRows
+from dask_diag_lab.collector.wire import NamedRows, key_text
 from dask_diag_lab.schema.tables import NODE_STATES, NODES, STATES
 
 if TYPE_CHECKING:
@@ -44,9 +41,7 @@ class GraphLog:
         self.is_exact = False
         self.nodes = NamedRows(NODES)
         self.states = NamedRows(NODE_STATES)
-        self._tasks: dict[Any, TaskState] = {}  # by key, as the next
-        self._states: dict[Any, str] = {}
-        self._numbers: defaultdict[Any, int] = defaultdict(itertools.count().__next__)
+        self._known: dict[Any, tuple[TaskState, str]] = {}  # task and its state, by key
 
     def want(self) -> None:
         """Follow it from now on; at the first time there is a snapshot for everybody."""
@@ -70,43 +65,27 @@ class GraphLog:
             self.clear()
             return
         self.is_exact = True
-        known, states = self._tasks.get, self._states.get
-        changed = {
-            key for key, ts in tasks.items() if known(key) is not ts or states(key) != ts.state
-        }
-        self._work_in(changed | (self._tasks.keys() - tasks.keys()))
+        for key in self._known.keys() - tasks.keys():
+            del self._known[key]
+            self.nodes.remove(key)
+            self.states.remove(key)
+        for key, task in tasks.items():
+            before, state = self._known.get(key, (None, None))
+            if before is not task:  # new, or another one has its key now
+                needed = [key_text(one.key) for one in task.dependencies]
+                self.nodes.put(key, SimpleNamespace(task=task, dependencies=sorted(needed)))
+            if before is not task or state != task.state:
+                self._known[key] = task, task.state
+                index = STATE_INDEX[task.state]
+                self.states.put(key, SimpleNamespace(task=task, state=index))
 
     def clear(self) -> None:
         """Keep nothing."""
         self.is_exact = False
-        if self._tasks:
-            self._tasks.clear()
-            self._states.clear()
-            self._numbers.clear()
+        if self._known:
+            self._known.clear()
             self.nodes.clear()
             self.states.clear()
 
     def _is_wanted(self) -> bool:
         return time.monotonic() < self._wanted_until
-
-    def _work_in(self, keys: set[Hashable]) -> None:
-        tasks: dict[Any, TaskState] = self._scheduler.tasks  # keys are any hashables
-        for key in keys:
-            if key in self._tasks and self._tasks[key] is not tasks.get(key):
-                # It is gone, or another one has its key now.
-                del self._tasks[key], self._states[key]
-                number = self._numbers.pop(key)
-                self.nodes.remove(number)
-                self.states.remove(number)
-        for key in keys & tasks.keys():
-            if key not in self._tasks:
-                self._add(key, tasks[key])
-            number, state = self._numbers[key], tasks[key].state
-            self._states[key] = state
-            self.states.put(number, SimpleNamespace(node=number, state=STATE_INDEX[state]))
-
-    def _add(self, key: Hashable, task: TaskState) -> None:
-        needed = sorted(self._numbers[dependency.key] for dependency in task.dependencies)
-        self._tasks[key] = task
-        number = self._numbers[key]
-        self.nodes.put(number, SimpleNamespace(node=number, task=task, dependencies=needed))

@@ -58,31 +58,24 @@ class Change:
 
 @dataclass(slots=True)
 class GraphChange:
-    """What changed in the task graph since the last batch.
+    """The task graph, and what changed in it since the last batch.
 
     Attributes
     ----------
-    is_snapshot : bool
-        The lists are the whole graph: forget what was known before.
     is_exact : bool
         False when the cluster holds more tasks than ``limit``: no node is sent then and the
         group graph is all there is.
     total, limit : int
         Tasks known to the scheduler, and how many the collector follows one by one.
-    added : sequence of (node, key, prefix, group, dependencies)
-        Rows of `NODES`.
-    states : sequence of (node, state)
-        Rows of `NODE_STATES`.
-    removed : sequence of int
+    nodes, states : Change or None
+        Of `NODES` and `NODE_STATES`; None where nothing changed.
     """
 
-    is_snapshot: bool
     is_exact: bool
     total: int
     limit: int
-    added: Sequence[tuple[int, str, str, str, Sequence[int]]] = ()
-    states: Sequence[tuple[int, int]] = ()
-    removed: Sequence[int] = ()
+    nodes: Change | None = None
+    states: Change | None = None
 
 
 @dataclass(slots=True)

@@ -18,7 +18,6 @@ Columns = Mapping[str, npt.NDArray[Any]]  # dtypes differ from column to column
 MAX_ROWS: Final = 1_000_000
 """Of one table in one answer; no cluster has so many workers, nor a collector so long a log."""
 
-_INT64: Final = 2**63
 _SCALARS: Final = (str, int, float, bool, type(None))
 _KINDS: Final = {"f": "fi", "i": "i", "u": "iu", "?": "b"}
 """What NumPy may make of cells, by the kind of number that is declared."""
@@ -60,7 +59,7 @@ def default_row(table: TableSchema) -> dict[str, Any]:
     """Return a row of a table in which all is zero or empty."""
     row: dict[str, Any] = {}
     for column in table.columns:
-        value: object = {"text": "", "texts": (), "ints": (), "pairs": {}}.get(column.dtype, 0)
+        value: object = {"text": "", "texts": (), "pairs": {}}.get(column.dtype, 0)
         row[column.name] = [0] * column.size if column.size > 1 else value
     return row
 
@@ -133,17 +132,8 @@ def _is_pairs(cell: object) -> bool:
     )
 
 
-def _is_int64(value: object) -> bool:
-    return type(value) is int and -_INT64 <= value < _INT64
-
-
-def _is_all(kind: type) -> Callable[[object], bool]:
-    return lambda cell: isinstance(cell, (list, tuple)) and all(type(x) is kind for x in cell)
-
-
 _CHECKS: Final[Mapping[str, Callable[[object], bool]]] = {
     "text": lambda cell: type(cell) is str,
-    "texts": _is_all(str),
-    "ints": lambda cell: isinstance(cell, (list, tuple)) and all(map(_is_int64, cell)),
+    "texts": lambda cell: isinstance(cell, (list, tuple)) and all(type(x) is str for x in cell),
     "pairs": _is_pairs,
 }

@@ -59,7 +59,7 @@ class Field(NamedTuple):
         The column's name, everywhere.
     dtype : str
         NumPy dtype, little-endian, of numbers; else ``"text"``, ``"texts"`` (a tuple of them),
-        ``"ints"`` (a tuple) or ``"pairs"`` (a mapping of text to text, numbers or None).
+        or ``"pairs"`` (a mapping of text to text, numbers or None).
     unit : str
         Unit of the values, empty where they have none.
     doc : str
@@ -253,11 +253,9 @@ NODES: Final = _table(
     "nodes",
     "changes",
     0,
-    Field("node", "<i8", "", "A number that is never used again in an epoch", "node"),
     Field("key", "text", "", "The task's key", "task.key"),
     Field("prefix", "text", "", "Its prefix", "task.group.prefix.name"),
-    Field("group", "text", "", "Its group", "task.group.name"),
-    Field("dependencies", "ints", "", "Nodes it depends on", "dependencies"),
+    Field("dependencies", "texts", "", "Keys of the tasks it depends on", "dependencies"),
 )
 
 # Their states, which change more often
@@ -265,7 +263,7 @@ NODE_STATES: Final = _table(
     "node-states",
     "changes",
     0,
-    Field("node", "<i8", "", "As in `NODES`", "node"),
+    Field("key", "text", "", "As in `NODES`", "task.key"),
     Field("state", "<i8", "", "Index into `STATES`", "state"),
 )
 

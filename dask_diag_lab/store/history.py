@@ -14,18 +14,17 @@ from typing import Any, Final
 import numpy as np
 
 from dask_diag_lab.schema import Batch, Change, Kind, SchedulerInfo
-from dask_diag_lab.schema.tables import EXTRAS
+from dask_diag_lab.schema.tables import EXTRAS, GROUPS
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog, KeyTable
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
 from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
-from dask_diag_lab.store.graph import TaskGraph
 from dask_diag_lab.store.runs import RunTable
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
 from dask_diag_lab.store.sums import Checkpoints, sums_by_name
-from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GroupTable, PrefixTable
+from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GraphTable, PrefixTable, TaskGraph
 from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
 
 MAX_GAPS = 100
@@ -53,7 +52,7 @@ class History:
         `Batch.failed` of the last batch.
     extras : dict of str to ExtraTable
         The tables of `schema.tables.EXTRAS`, by name.
-    groups, ended_groups : GroupTable
+    groups, ended_groups : GraphTable
         Those that the scheduler has, and those that it dropped when all their tasks were done.
     activities : Checkpoints
         Those of the extra table of this name.
@@ -79,12 +78,12 @@ class History:
         self.actions = ActionLog(self._slots, self._keys, max_actions)
         self.busy = BusyTimes()
         self.running = RunningTable(self._slots)
-        self.groups = GroupTable()
-        self.ended_groups = GroupTable()
+        self.groups = GraphTable(GROUPS)
+        self.ended_groups = GraphTable(GROUPS)
         self.prefixes = PrefixTable()
         self.workers = WorkerTable(self._slots)
         self.seen_workers = SeenWorkers()
-        self.graph = TaskGraph(self.strings, self.palette)
+        self.graph = TaskGraph()
         self.nthreads = ThreadHistory()
         self.series = SeriesTable()
         self.events = EventLog()

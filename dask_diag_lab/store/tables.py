@@ -9,9 +9,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import STATES, Change
+from dask_diag_lab.schema import STATES, Change, GraphChange
 from dask_diag_lab.schema.columns import arrays, empty
-from dask_diag_lab.schema.tables import GROUPS, PREFIXES, TableSchema
+from dask_diag_lab.schema.tables import NODE_STATES, NODES, PREFIXES, TableSchema
 from dask_diag_lab.store.arrays import Ints, Row, frozen
 
 Cells = list[Any] | npt.NDArray[Any]  # the column decides
@@ -136,23 +136,82 @@ def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
 UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
 
 
-class GroupTable(NamedTable):
-    """Groups in order of their appearance; the columns of `GROUPS` are attributes.
+class GraphTable(NamedTable):
+    """Rows that depend on each other, in order of their appearance: groups, and single tasks.
 
     Attributes
     ----------
     structure_version : int
-        Moves when groups came or went or their dependencies changed.
+        Moves when rows came or went or their dependencies changed.
     """
 
-    def __init__(self) -> None:
-        super().__init__(GROUPS)
+    def __init__(self, table: TableSchema) -> None:
+        super().__init__(table)
         self.structure_version = 0
 
     def update(self, change: Change) -> None:
         before = (self.names, self.dependencies)
         super().update(change)
         self.structure_version += before != (self.names, self.dependencies)
+
+
+class TaskGraph:
+    """The task graph as far as the collector follows it; lays nothing out.
+
+    Attributes
+    ----------
+    is_followed : bool
+        Whether anything is known: the scheduler follows single tasks only while somebody looks
+        at a plot that needs them (`schema.tables.GRAPH`), so at first there is nothing here.
+    is_exact : bool
+        False when the cluster has more tasks than ``limit``: then there are no nodes.
+    total, limit : int
+        Tasks of the scheduler, and how many are followed one by one.
+    nodes : GraphTable
+        The tasks: the columns of `NODES` are attributes.
+    """
+
+    SAVED = ("is_followed", "is_exact", "total", "limit", "nodes", "_states")
+
+    def __init__(self) -> None:
+        self.is_followed, self.is_exact, self.total, self.limit = False, True, 0, 0
+        self.nodes, self._states = GraphTable(NODES), NamedTable(NODE_STATES)
+        self._n_changes = 0
+
+    @property
+    def version(self) -> int:
+        """Moves with any change."""
+        return self._n_changes + self.nodes.version + self._states.version
+
+    @property
+    def state(self) -> Ints:
+        """Index into `STATES` of each node."""
+        state = dict(zip(self._states.names, self._states.state.tolist(), strict=True))
+        return np.array([state.get(key, 0) for key in self.nodes.names], dtype=np.int64)
+
+    @property
+    def edges(self) -> Ints:
+        """Pairs of node indices, shape (m, 2): the first is needed by the second."""
+        at = {key: index for index, key in enumerate(self.nodes.names)}
+        needs = enumerate(self.nodes.dependencies)
+        pairs = [(at[one], index) for index, needed in needs for one in needed if one in at]
+        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+    def update(self, change: GraphChange) -> None:
+        """Apply what changed since the last batch."""
+        facts = (True, change.is_exact, change.total, change.limit)
+        self._n_changes += facts != (self.is_followed, self.is_exact, self.total, self.limit)
+        self.is_followed, self.is_exact, self.total, self.limit = facts
+        for table, its in ((self.nodes, change.nodes), (self._states, change.states)):
+            if its is not None:
+                table.update(its)
+
+    def clear(self) -> None:
+        """Forget the graph of a scheduler that is gone."""
+        self._n_changes += self.is_followed
+        self.is_followed, self.is_exact, self.total = False, True, 0
+        self.nodes.clear()
+        self._states.clear()
 
 
 class PrefixTable(NamedTable):

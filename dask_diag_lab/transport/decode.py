@@ -191,16 +191,7 @@ def _graph(info: Any, nodes: Change | None, states: Change | None) -> GraphChang
     """Return what changed in the graph; ``info`` is what a peer sent, None: not wanted."""
     if info is None:
         return None
-    changed: list[Any] = [] if states is None else states.rows()
-    if not all(0 <= state < len(STATES) for _, state in changed):
-        raise WireError("field 'node-states': no such state")
-    removed = nodes.removed if nodes is not None else ()
-    if not all(name.isdecimal() for name in removed):
-        raise wire_error("nodes.removed", "numbers", removed)
-    return GraphChange(
-        is_snapshot=nodes is not None and nodes.is_full,
-        added=[] if nodes is None else sorted(nodes.rows()),
-        states=changed,
-        removed=[int(name) for name in removed],
-        **members(info, is_exact=bool, total=int, limit=int),
-    )
+    if states is not None:
+        _check_below(states.columns, "node-states", {"state": len(STATES)})
+    facts = members(info, is_exact=bool, total=int, limit=int)
+    return GraphChange(nodes=nodes, states=states, **facts)

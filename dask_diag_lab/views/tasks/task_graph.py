@@ -70,7 +70,7 @@ class Nodes:
     """The graph at one moment, with places; no later change shows in it. See `history.graph`."""
 
     version: int
-    prefix: Ints
+    prefix: Sequence[str]
     state: Ints
     keys: Sequence[str]
     edges: Ints
@@ -187,7 +187,7 @@ class TaskGraphPlot(TaskGroupGraph):
             return
         if placed is not self._drawn_nodes:
             self._show(placed)
-        state = graph.state if placed.version == graph.structure_version else placed.state
+        state = graph.state if placed.version == graph.nodes.structure_version else placed.state
         names = self.nodes.model.data["state"]
         rows = enumerate(state.tolist())
         if changed := [(row, STATES[at]) for row, at in rows if names[row] != STATES[at]]:
@@ -214,12 +214,11 @@ class TaskGraphPlot(TaskGroupGraph):
         Off the loop, one state of the graph after the other: each goes on from the one before.
         """
         graph, placement, drawn = self.history.graph, self._placement, self._drawn_nodes
-        if drawn is not None and drawn.version == graph.structure_version:
+        if drawn is not None and drawn.version == graph.nodes.structure_version:
             return drawn
-        version, may_move = graph.structure_version, self.is_followed
-        # The history's own may change while they are read in another thread.
-        prefix, state = graph.prefix.copy(), graph.state
-        keys, edges = list(graph.key), graph.edges
+        version, may_move = graph.nodes.structure_version, self.is_followed
+        prefix, state = graph.nodes.prefix, graph.state
+        keys, edges = graph.nodes.names, graph.edges
 
         def place() -> Nodes:
             ranks = natural_ranks(keys)
@@ -232,14 +231,14 @@ class TaskGraphPlot(TaskGroupGraph):
         """Send all nodes and edges; to lay them out has taken longer."""
         self._drawn_nodes = placed
         x, y = placed.places.astype(np.float32).T
-        strings, drawn = self.history.strings, thinned(placed.edges)
+        drawn = thinned(placed.edges)
         self.nodes.set(
             {
                 "x": x,
                 "y": y,
                 "state": [STATES[at] for at in placed.state.tolist()],
                 "key": placed.keys,
-                "prefix": [strings[at] for at in placed.prefix.tolist()],
+                "prefix": placed.prefix,
             }
         )
         self.edges.set(lines(drawn, placed.places))
@@ -248,10 +247,10 @@ class TaskGraphPlot(TaskGroupGraph):
 
     def _caption(self) -> Caption:
         graph, look = self.history.graph, self.look
-        n, n_edges = len(graph.node), len(graph.edges)
-        if not n or not len(self.nodes.model.data["x"]):
+        n, drawn_nodes = len(graph.nodes), self._drawn_nodes
+        if not n or drawn_nodes is None or not len(self.nodes.model.data["x"]):
             return Caption(empty=self._why_empty())
-        n_drawn = len(thinned(graph.edges))
+        n_edges, n_drawn = len(drawn_nodes.edges), len(thinned(drawn_nodes.edges))
         drawn = f"{fmt.count(n_drawn)} of {fmt.count(n_edges)} dependencies drawn, evenly thinned"
         states = np.bincount(graph.state, minlength=len(STATES))
         colors = dict(data_colors(look).states)
@@ -269,7 +268,7 @@ class TaskGraphPlot(TaskGroupGraph):
         """Return why no task is drawn: the tables of groups come before the graph does."""
         history = self.history
         live = history.groups.states[:, : STATES.index("forgotten")]
-        is_coming = history.scheduler is None or live.any() or len(history.graph.node)
+        is_coming = history.scheduler is None or live.any() or len(history.graph.nodes)
         if self.live.recorded is not None:
             return NONE_RECORDED
         return WAITING if is_coming else NO_TASKS
@@ -284,8 +283,8 @@ class TaskGraphPlot(TaskGroupGraph):
             note = f"{fmt.count(graph.total)} tasks are too many to list: a row is a group of them"
             return replace(super().table(), note=note)
         columns: dict[str, Sequence[str]] = {
-            "key": list(graph.key),
-            "prefix": [self.history.strings[at] for at in graph.prefix.tolist()],
+            "key": graph.nodes.names,
+            "prefix": graph.nodes.prefix,
             "state": [STATES[at] for at in graph.state.tolist()],
         }
         return Table(columns, note="")

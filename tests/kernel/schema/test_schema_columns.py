@@ -24,7 +24,6 @@ from dask_diag_lab.schema.tables import (
 OBJECTS: dict[str, Any] = {
     "text": "ä",
     "texts": ("a", "b"),
-    "ints": (1, 2),
     "pairs": (("a", 1), ("b", "x"), ("c", None)),
 }
 

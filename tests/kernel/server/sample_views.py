@@ -129,7 +129,7 @@ class Following(Counting):
     needs: ClassVar[frozenset[str]] = frozenset({"graph"})
 
     def table(self) -> Table:
-        return Table({"key": list(self.live.history.graph.key)})
+        return Table({"key": self.live.history.graph.nodes.names})
 
 
 class Asking(Counting):

@@ -14,6 +14,8 @@ from dask_diag_lab.schema.tables import (
     EVENTS,
     GRAPHS,
     GROUPS,
+    NODE_STATES,
+    NODES,
     NTHREADS,
     PREFIXES,
     RUNNING,
@@ -220,7 +222,19 @@ class BatchMaker:
         )
 
 
-def graph_change(**more: Any) -> GraphChange:
-    """Return a change of an exactly known graph; ``more`` are its fields."""
-    given: dict[str, Any] = {"is_snapshot": False, "is_exact": True, "total": 0, "limit": 1000}
-    return GraphChange(**given | more)
+def graph_change(
+    added: Sequence[tuple[str, str, Sequence[str]]] = (),
+    states: Mapping[str, int] | None = None,
+    removed: Sequence[str] = (),
+    *,
+    is_snapshot: bool = False,
+    is_exact: bool = True,
+    total: int = 0,
+    limit: int = 5000,
+) -> GraphChange:
+    """Return a change of the exact graph: (key, prefix, keys of what it needs) of new tasks."""
+    tables = ((NODES, added), (NODE_STATES, list((states or {}).items())))
+    nodes, of_nodes = (
+        Change(columns_of(table, rows), 0, removed, is_snapshot) for table, rows in tables
+    )
+    return GraphChange(is_exact, total, limit, nodes, of_nodes)

@@ -30,7 +30,7 @@ def full_batch(maker: BatchMaker) -> Batch:
         running=[("inc-9", A, "inc", 5.0)],
         prefixes=[prefix_row("inc", memory=1)],
         groups=[group_row("inc-1", "inc")],
-        graph=graph_change(total=1, added=[(0, "inc-1", "inc", "inc-1", ())]),
+        graph=graph_change(total=1, added=[("inc-1", "inc", ())]),
         nthreads=[(T0, 2)],
         events=[(T0, "worker-added", {})],
     )
@@ -55,7 +55,7 @@ def test_new_epoch_keeps_history_and_starts_live_tables_anew() -> None:
     assert live.history.workers.address == [B]
     assert live.history.slots.is_alive.tolist() == [False, False, True, True]
     history = live.history
-    assert (len(history.prefixes), len(history.groups), len(history.graph)) == (0, 0, 0)
+    assert (len(history.prefixes), len(history.groups), len(history.graph.nodes)) == (0, 0, 0)
     assert history.running.count == 0
     assert live.history.graph.is_exact
     kinds = [kind for _, kind, _ in live.history.events.rows]

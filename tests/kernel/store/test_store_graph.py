@@ -8,33 +8,32 @@ from tests.kernel.store.batches import BatchMaker, graph_change
 
 def test_graph_grows_changes_and_shrinks() -> None:
     history, maker = History(), BatchMaker()
-    added = [(7, "('x', 0)", "x", "x-1", (9,)), (9, "('y', 0)", "y", "y-1", ())]
-    history.apply(maker.batch(graph=graph_change(total=2, added=added)))
+    added = [("('x', 0)", "x", ["('y', 0)"]), ("('y', 0)", "y", [])]
+    history.apply(maker.batch(graph=graph_change(added, total=2)))
     graph = history.graph
-    assert graph.key == ["('x', 0)", "('y', 0)"]
+    assert (graph.nodes.names, graph.nodes.prefix) == (["('x', 0)", "('y', 0)"], ["x", "y"])
     assert graph.edges.tolist() == [[1, 0]]
-    assert history.strings.take(graph.prefix.tolist()) == ["x", "y"]
-    structure = graph.structure_version
-    change = graph_change(total=2, states=[(9, 4), (7, 1), (9, 5), (1234, 5)])
-    history.apply(maker.batch(graph=change))
+    structure = graph.nodes.structure_version
+    states = {"('y', 0)": 5, "('x', 0)": 1, "not here": 5}
+    history.apply(maker.batch(graph=graph_change(states=states, total=2)))
     assert graph.state.tolist() == [1, 5]
-    assert graph.structure_version == structure
-    added = [(10, "z", "z", "z", (7, 9))]
-    history.apply(maker.batch(graph=graph_change(total=2, added=added, removed=[7, 4321])))
-    assert (graph.node.tolist(), graph.key) == ([9, 10], ["('y', 0)", "z"])
+    assert graph.nodes.structure_version == structure
+    added = [("z", "z", ["('x', 0)", "('y', 0)"])]
+    change = graph_change(added, removed=["('x', 0)", "not here"], total=2)
+    history.apply(maker.batch(graph=change))
+    assert graph.nodes.names == ["('y', 0)", "z"]
     assert graph.edges.tolist() == [[0, 1]]
     assert graph.state.tolist() == [5, 0]
-    assert len(graph) == 2
-    history.apply(maker.batch(graph=graph_change(total=2, states=[(10, 4)])))
-    assert graph.state.tolist() == [5, 4]
 
 
 def test_graph_snapshot_replaces_all_and_too_many_tasks_leave_none() -> None:
     history, maker = History(), BatchMaker()
-    added = [(i, str(i), "x", "x", (i - 1,) if i else ()) for i in range(5)]
-    history.apply(maker.batch(graph=graph_change(total=5, added=added)))
-    snapshot = graph_change(is_snapshot=True, total=1, added=[(9, "only", "x", "x", ())])
+    added = [(str(i), "x", [str(i - 1)] if i else []) for i in range(5)]
+    history.apply(maker.batch(graph=graph_change(added, total=5)))
+    snapshot = graph_change([("only", "x", [])], is_snapshot=True, total=1)
     history.apply(maker.batch(graph=snapshot))
-    assert (history.graph.key, history.graph.edges.shape) == (["only"], (0, 2))
-    history.apply(maker.batch(graph=graph_change(is_snapshot=True, is_exact=False, total=99999)))
-    assert (len(history.graph), history.graph.is_exact, history.graph.total) == (0, False, 99999)
+    assert (history.graph.nodes.names, history.graph.edges.shape) == (["only"], (0, 2))
+    many = graph_change(is_snapshot=True, is_exact=False, total=99999)
+    history.apply(maker.batch(graph=many))
+    graph = history.graph
+    assert (len(graph.nodes), graph.is_exact, graph.total) == (0, False, 99999)

@@ -40,7 +40,7 @@ def test_tables_move_their_version_only_with_their_content() -> None:
             "prefixes": [prefix_row("inc", memory=1)],
             "groups": [group_row("inc-1", "inc", ["dec-1"], memory=1)],
             "workers": [worker_row(A)],
-            "graph": graph_change(total=1, added=[(0, "inc-1", "inc", "inc-1", ())]),
+            "graph": graph_change(total=1, added=[("inc-1", "inc", ())]),
             "nthreads": [(T0, 2)],
         }
         return maker.batch(**given | more)
@@ -54,7 +54,7 @@ def test_tables_move_their_version_only_with_their_content() -> None:
         "prefixes": [prefix_row("inc", memory=2)],
         "groups": [group_row("inc-1", "inc", ["dec-1"], memory=2)],
         "workers": [worker_row(A, cpu=7.0)],
-        "graph": graph_change(total=1, states=[(0, 5)]),
+        "graph": graph_change(total=1, states={"inc-1": 5}),
         "nthreads": [(T0 + 1, 4)],
     }
     for name, value in changed.items():
@@ -123,10 +123,9 @@ def test_palette_numbers_prefixes_by_first_appearance_anywhere() -> None:
     maker.action(0, 1, prefix="b").action(1, 2, prefix="a").action(2, 3, prefix="b")
     history.apply(maker.batch(running=[("c-1", A, "c", 0)], prefixes=[prefix_row("d")]))
     history.apply(maker.batch(groups=[group_row("e-1", "e")]))
-    graph = graph_change(added=[(0, "f", "f", "f", ())])
-    history.apply(maker.batch(graph=graph, prefixes=[prefix_row("a"), prefix_row("g")]))
-    assert history.palette.names == ["b", "a", "c", "d", "e", "g", "f"]
-    assert [history.palette.index(name) for name in "abcdefg"] == [1, 0, 2, 3, 4, 6, 5]
+    history.apply(maker.batch(prefixes=[prefix_row("a"), prefix_row("f")]))
+    assert history.palette.names == ["b", "a", "c", "d", "e", "f"]
+    assert [history.palette.index(name) for name in "abcdef"] == [1, 0, 2, 3, 4, 5]
     answer = history.actions.query(T0, T0 + 9).answer()
     assert history.palette.indices(answer.prefix).tolist() == [0, 1, 0]
     assert history.palette.indices(np.array([0])).tolist() == [-1]

@@ -80,9 +80,9 @@ class Seen:
         return rows_of(self.history.workers)
 
     @property
-    def nodes(self) -> dict[str, int]:
-        """The number of each task of the exact graph, by its key."""
-        return dict(zip(self.history.graph.key, self.history.graph.node.tolist(), strict=True))
+    def nodes(self) -> list[str]:
+        """Keys of the tasks of the exact graph."""
+        return list(self.history.graph.nodes.names)
 
     @property
     def running(self) -> list[str]:

@@ -9,7 +9,7 @@ from dask_diag_lab.schema import STATES, Batch, Change, GraphChange, SchedulerIn
 from dask_diag_lab.schema.columns import default_row
 from dask_diag_lab.schema.tables import EXTRAS, WORKERS
 from dask_diag_lab.store import LiveSession
-from tests.kernel.store.batches import THRESHOLDS, tables_of
+from tests.kernel.store.batches import THRESHOLDS, graph_change, tables_of
 
 GIB = 1 << 30
 MIB = 1 << 20
@@ -56,29 +56,21 @@ def session_of(**tables: Any) -> LiveSession:
 
 
 def graph(
-    keys: Sequence[str],
-    edges: Sequence[tuple[int, int]] = (),
-    states: Mapping[int, str] | None = None,
-    *,
-    is_snapshot: bool = True,
-    first: int = 0,
+    keys: Sequence[str], edges: Sequence[tuple[int, int]] = (), known: Sequence[str] = ()
 ) -> GraphChange:
-    """Return a change that adds nodes ``first``, … with ``edges`` (dependency, dependent)."""
-    nodes = range(first, first + len(keys))
-    needs: dict[int, list[int]] = {node: [] for node in nodes}
+    """Return a change that adds tasks to ``known`` ones, else anew.
+
+    Edges are (dependency, dependent) as indices of both.
+    """
+    every = [*known, *keys]
+    needs: dict[str, list[str]] = {key: [] for key in keys}
     for source, target in edges:
-        needs[target].append(source)
-    named = states or {}
-    return GraphChange(
-        is_snapshot=is_snapshot,
-        is_exact=True,
-        total=len(keys),
-        limit=5000,
-        added=[
-            (node, key, key.split("-")[0], key.split("-")[0], needs[node])
-            for node, key in zip(nodes, keys, strict=True)
-        ],
-        states=[(node, STATES.index(named.get(node, "waiting"))) for node in nodes],
+        needs[every[target]].append(every[source])
+    return graph_change(
+        [(key, key.split("-")[0], needs[key]) for key in keys],
+        dict.fromkeys(keys, STATES.index("waiting")),
+        is_snapshot=not known,
+        total=len(every),
     )
 
 

@@ -13,7 +13,7 @@ from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraphPlot
 from dask_diag_lab.views.view import Opening
-from tests.kernel.store.batches import group_row
+from tests.kernel.store.batches import graph_change, group_row
 from tests.kernel.views.drawn import Drawn, Elsewhere
 from tests.kernel.views.situations import batch, graph, session_of
 
@@ -21,17 +21,10 @@ KEYS = ["inc-1", "inc-2", "add-1", "sum-1"]
 EDGES = [(0, 2), (1, 2), (2, 3)]
 
 
-def change(**given: Any) -> GraphChange:  # any field of GraphChange
-    """Return a change that adds nothing, but for ``given``."""
-    return GraphChange(
-        **{"is_snapshot": False, "is_exact": True, "total": 4, "limit": 5000, **given}
-    )
-
-
 def groups_store() -> LiveSession:
     """Return a session with more tasks than are drawn one by one."""
     return session_of(
-        graph=GraphChange(is_snapshot=True, is_exact=False, total=120_000, limit=5000),
+        graph=graph_change(is_snapshot=True, is_exact=False, total=120_000),
         groups=[
             group_row("load-1", "load", memory=60_000),
             group_row("sum-1", "sum", ["load-1", "gone-1"], waiting=59_999, erred=1),
@@ -55,15 +48,15 @@ def places(view: TaskGraphPlot) -> dict[str, tuple[float, float]]:
 def many(first: int = 0, n: int = 600) -> GraphChange:
     """Return chains of two tasks, the first of them as a snapshot."""
     edges = [(node, node + 1) for node in range(first, first + n, 2)]
-    keys = [f"inc-{node}" for node in range(first, first + n)]
-    return graph(keys, edges, is_snapshot=not first, first=first)
+    keys = [f"inc-{node}" for node in range(first + n)]
+    return graph(keys[first:], edges, keys[:first])
 
 
 def test_state_change_sends_the_state_column_only() -> None:
     live = session_of(graph=graph(KEYS, EDGES))
     view, page = opened(live)
     assert page.sent() == []
-    live.apply(batch(graph=change(states=[(0, STATES.index("memory"))])))
+    live.apply(batch(graph=graph_change(states={KEYS[0]: STATES.index("memory")}, total=4)))
     view.update()
     (sent,) = page.events
     assert isinstance(sent, ColumnsPatchedEvent)
@@ -74,12 +67,12 @@ def test_known_tasks_do_not_move_when_others_come_and_go() -> None:
     live = session_of(graph=graph(KEYS, EDGES))
     view, page = opened(live)
     before = places(view)
-    added = graph(["mul-1", "mul-2"], [(3, 4), (0, 5)], is_snapshot=False, first=4)
+    added = graph(["mul-1", "mul-2"], [(3, 4), (0, 5)], KEYS)
     live.apply(batch(graph=added))
     page.sent()
     assert columns(view, "key") == [[*KEYS, "mul-1", "mul-2"]]
     assert len(view.edges.model.data["x0"]) == 5
-    gone = change(removed=[0], total=5, states=[(3, STATES.index("memory"))])
+    gone = graph_change(states={KEYS[3]: STATES.index("memory")}, removed=KEYS[:1], total=5)
     live.apply(batch(graph=gone))
     page.sent()
     assert columns(view, "key") == [[*KEYS[1:], "mul-1", "mul-2"]]
@@ -96,7 +89,7 @@ def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
     shown = page.plot.x_range
     assert isinstance(shown, Range1d)
     shown.update(start=0.5, end=1.5)
-    live.apply(batch(graph=graph(["mul-1"], [(3, 4)], is_snapshot=False, first=4)))
+    live.apply(batch(graph=graph(["mul-1"], [(3, 4)], KEYS)))
     page.sent()
     assert (shown.start, shown.end) == (0.5, 1.5)
     view.command("fit")
@@ -151,7 +144,7 @@ def test_graph_changes_between_tasks_and_groups_while_open() -> None:
     page.sent()
     assert len(view.boxes.model.data["label"]) == 0
     assert columns(view, "key") == [KEYS]
-    live.apply(batch(graph=change(is_snapshot=True, is_exact=False, total=9000)))
+    live.apply(batch(graph=graph_change(is_snapshot=True, is_exact=False, total=9000)))
     page.sent()
     assert columns(view, "key") == [[]]
     assert len(view.boxes.model.data["label"]) == 2
@@ -184,7 +177,7 @@ def test_empty_scheduler_is_explained_and_tasks_that_are_on_their_way_too() -> N
     live.apply(batch(graph=graph(KEYS, EDGES)))
     page.sent()
     assert view.caption.empty == ""
-    live.apply(batch(graph=change(removed=[0, 1, 2, 3], total=0)))
+    live.apply(batch(graph=graph_change(removed=KEYS)))
     page.sent()
     assert view.caption.empty
 
@@ -194,14 +187,14 @@ def test_tasks_are_placed_off_the_loop_and_what_comes_meanwhile_is_drawn_next() 
     elsewhere = Elsewhere(live)
     view, page = opened(live)
     assert view.caption.empty == WAITING
-    live.apply(batch(graph=change(states=[(7, STATES.index("memory"))], total=600)))
+    live.apply(batch(graph=graph_change(states={"inc-7": STATES.index("memory")}, total=600)))
     assert page.sent() == []
     elsewhere.finish()
     page.sent()
     assert view.nodes.model.data["state"][7] == "memory"
     live.apply(batch(graph=many(first=600, n=10)))
     page.sent()
-    live.apply(batch(graph=change(removed=[0], total=609)))
+    live.apply(batch(graph=graph_change(removed=["inc-0"], total=609)))
     page.sent()
     for n_drawn in (600, 610):
         assert len(elsewhere.open) == 1
