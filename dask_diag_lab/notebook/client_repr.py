@@ -8,19 +8,17 @@ dashboard by its id, and the Lab extension knows how it is reached from where th
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import os
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from distributed import Client, Scheduler, rpc
+from distributed import Client, Scheduler
 from distributed.deploy.cluster import Cluster
 from distributed.utils import format_dashboard_link
 from tornado.template import Loader
@@ -55,8 +53,14 @@ def client_html(client: Client) -> str:
     if client.status == "running" and type(client)._repr_html_ is Client._repr_html_:
         try:
             info: Mapping[str, Any] = client._scheduler_identity  # an earlier answer
-            with suppress(OSError, TimeoutError):
-                info = _identity(client)
+            scheduler: Any = client.scheduler
+            own = getattr(client.cluster, "scheduler", None)
+            if not client.asynchronous:
+                asked = {"n_workers": MAX_WORKERS, "callback_timeout": ANSWER_TIMEOUT_S}
+                with suppress(OSError, TimeoutError):
+                    info = client.sync(scheduler.identity, **asked)
+            elif isinstance(own, Scheduler):  # on this loop, which cannot be waited for
+                info = own.identity(MAX_WORKERS)
             return _html(client, info)
         except Exception as error:  # whatever is wrong here, a cell shows no traceback of ours
             logger.warning("A client is shown as Dask does: %s", error, exc_info=error)
@@ -90,27 +94,6 @@ def reach(link: str, *, is_on_hub: bool) -> str:
 def limit(nbytes: float | None) -> str:
     """Return a memory limit, of which Dask has none as 0 or None."""
     return binary(nbytes) if nbytes else "no limit"
-
-
-def _identity(client: Client) -> Mapping[str, Any]:  # as msgpack has it
-    """Ask for the scheduler and its workers; without an answer raise OSError or TimeoutError."""
-    scheduler: Any = client.scheduler
-    if not client.asynchronous:
-        asked = {"n_workers": MAX_WORKERS, "callback_timeout": ANSWER_TIMEOUT_S}
-        return dict(client.sync(scheduler.identity, **asked))
-    # This is the client's loop, which cannot be waited for: its scheduler may be on it as well.
-    own = getattr(client.cluster, "scheduler", None)
-    if isinstance(own, Scheduler):
-        return own.identity(MAX_WORKERS)
-
-    async def ask() -> Mapping[str, Any]:
-        async with rpc(scheduler.address, connection_args=client.connection_args) as other:
-            return dict(
-                await asyncio.wait_for(other.identity(n_workers=MAX_WORKERS), ANSWER_TIMEOUT_S)
-            )
-
-    with ThreadPoolExecutor(1) as threads:
-        return threads.submit(asyncio.run, ask()).result()
 
 
 def _html(owner: Client | Cluster, info: Mapping[str, Any]) -> str:

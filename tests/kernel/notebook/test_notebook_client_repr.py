@@ -63,15 +63,18 @@ def test_what_dask_leaves_blank_is_filled(formatter: DisplayFormatter, client: C
     kept.release()
 
 
-def test_an_asynchronous_client_shows_its_workers(
+def test_an_asynchronous_client_shows_the_workers_of_its_own_cluster(
     formatter: DisplayFormatter, client: Client
 ) -> None:
-    async def show() -> str:
-        address = client.scheduler_info()["address"]
-        async with Client(address, asynchronous=True, set_as_default=False) as other:
+    async def show(**given: Any) -> str:
+        made = Client(asynchronous=True, set_as_default=False, **given)
+        async with made as other:
             return shown(formatter, other)
 
-    assert cells(asyncio.run(show()))["Threads"] == "2"
+    own = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    assert cells(asyncio.run(show(**own)))["Threads"] == "2"
+    page = asyncio.run(show(address=client.scheduler_info()["address"]))
+    assert "<th>Threads</th><td>2</td>" in page
 
 
 def test_buttons_name_the_dashboard_and_nothing_in_it_opens_it(
