@@ -140,9 +140,9 @@ class History:
         self._keys.extend(first_task + batch.keys_from, batch.keys)
         self.actions.details.update((first_task + task, packed) for task, packed in batch.details)
         self._join(batch)
-        self._append(batch)
         if (graphs := batch.tables.get("graphs")) is not None:
             self.runs.submitted(graphs.columns, self._epoch.first_graph)
+        self._append(batch)
         self.events.hear(batch)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:

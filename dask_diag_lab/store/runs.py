@@ -35,7 +35,6 @@ MAX_NAME: Final = 80
 _CALLS: Final = re.compile(r"\b(?:compute|persist|submit|map)\s*\(")
 _WORD: Final = re.compile(r"\w+")
 
-_READ: Final = ("kind", "outcome", "prefix", "start", "stop", "graph")
 State = Literal["running", "done", "failed", "cancelled"]
 
 
@@ -159,7 +158,6 @@ class RunTable:
         self._arrived: GrowingArray[np.float64] = GrowingArray(np.float64, nan)
         self._arrived.extend([nan])
         self._n_runs = 0
-        self._early: list[Columns] = []
 
     def __iter__(self) -> Iterator[RunRecord]:
         return iter(self._records)
@@ -241,9 +239,6 @@ class RunTable:
                 self._arrived.extend_to(number + 1)
                 self._arrived.values[number] = facts[0]
         self.version += bool(len(graphs["number"]))
-        early, self._early = self._early, []
-        for rows in early:
-            self.took(rows)
 
     def _place(self, time: float, until: float, client: str, n_tasks: int) -> RunRecord:
         """Return the run that a graph is of, with it."""
@@ -274,17 +269,15 @@ class RunTable:
         """Take over actions, in the history's numbers.
 
         Tasks that came with no graph that is known, such as those computed again, are the newest
-        run's. Those of graphs that are yet to be told of wait for them.
+        run's.
         """
-        is_early = rows["graph"] > self.n_graphs
-        if is_early.any():
-            self._early = [*self._early[-1:], {n: rows[n][is_early] for n in _READ}]
-        is_task = (rows["kind"] == Kind.COMPUTE) & ~is_early
+        is_task = rows["kind"] == Kind.COMPUTE
         if not (self._records and is_task.any()):
             return
         outcome, prefix, stop = (rows[name][is_task] for name in ("outcome", "prefix", "stop"))
         took_s = stop - rows["start"][is_task]
-        run = self._run_of.values[rows["graph"][is_task]]
+        graph = rows["graph"][is_task]
+        run = self._run_of.values[np.where(graph <= self.n_graphs, graph, 0)]
         run = np.where(run == 0, self._records[-1].number, run)
         for record in self._records:
             its = run == record.number

@@ -64,6 +64,7 @@ def test_graphs_of_others_are_runs_by_their_pauses(told: Told) -> None:
     told.maker.action(2, 30, graph=1)
     told.batch(31, graphs=[(2, 31, OTHER, 1)], prefixes=BUSY)  # one second after the last ended
     told.maker.action(31, 32, graph=2, prefix="late")
+    told.batch(33)
     told.batch(43, graphs=[(3, 43, OTHER, 1)], prefixes=BUSY)  # eleven seconds
     assert told.names == ["inc", "Run 2"]
     assert [one.n_done for one in told.runs] == [2, 0]
