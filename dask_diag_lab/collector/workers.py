@@ -6,11 +6,13 @@ Must not visit tasks that no heartbeat named, but those of a worker that ends.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from distributed.metrics import time as wall_clock
+from distributed.scheduler import MemoryState
 
 from dask_diag_lab.collector.actions import KILLED, ActionRecorder, Clocks
 from dask_diag_lab.collector.events import EventRecorder
@@ -46,20 +48,24 @@ def flatten(metrics: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(pairs[:MAX_METRICS])
 
 
-def process_of(address: str, host: str, pid: int, nanny: str | None) -> str:
-    """Return what workers in one process have in common, '' where each has its own.
+def process_of(ws: WorkerState) -> str:
+    """Return what workers in one process have in common, the address where each has its own.
 
     Their address says so within a process, else host and number of the process do. A nanny starts
     a process for each worker. Number 1 is that of the first process of any container, many of which
     may have one host.
     """
-    if address.startswith("inproc://"):
-        return cut(address.rpartition("/")[0])
-    return f"{key_text(host)}/{pid}" if pid > 1 and not nanny else ""
+    if ws.address.startswith("inproc://"):
+        return cut(ws.address.rpartition("/")[0])
+    pid = getattr(ws, "pid", 0)
+    return f"{key_text(ws.host)}/{pid}" if pid > 1 and not ws.nanny else ws.address
 
 
 class WorkerReader(NamedRows):
     """All workers of one scheduler, by address; one that cannot be read stays as it was.
+
+    A heartbeat tells CPU, memory and files of the whole process: of each worker that shares one
+    there is an equal part, so that sums are right.
 
     Attributes
     ----------
@@ -79,30 +85,54 @@ class WorkerReader(NamedRows):
         for address in self._rows.keys() - workers.keys():
             self._clocks.forget(address)
             self.remove(address)
-        for address, ws in workers.items():
-            self._clocks.observe(address, ws.time_delay)
-            metrics = ws.metrics
+        processes: defaultdict[str, list[WorkerState]] = defaultdict(list)
+        for ws in workers.values():
+            self._clocks.observe(ws.address, ws.time_delay)
             try:
-                transfer = metrics.get("transfer", {})
-                facts = SimpleNamespace(
-                    state=ws,
-                    process=process_of(address, ws.host, getattr(ws, "pid", 0), ws.nanny),
-                    cpu=metrics.get("cpu", 0.0),
-                    memory=ws.memory,
-                    spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
-                    n_processing=len(ws.processing),
-                    n_executing=len(ws.executing),
-                    n_in_memory=len(ws.has_what),
-                    occupancy=_occupancy(ws),
-                    is_idle=address in self._scheduler.idle,
-                    is_saturated=ws in self._scheduler.saturated,
-                    incoming_bytes=transfer.get("incoming_bytes", 0),
-                    outgoing_bytes=transfer.get("outgoing_bytes", 0),
-                    metrics=flatten(metrics),
-                )
-                self.put(address, facts)
+                processes[process_of(ws)].append(ws)
+            except AttributeError as error:  # of another version
+                self.failed = {"workers": error_text(error)}
+        for process, its in processes.items():
+            try:
+                self._put_process(process, its)
             except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
                 self.failed = {"workers": error_text(error)}
+
+    def _put_process(self, process: str, its: Sequence[WorkerState]) -> None:
+        n = len(its)
+        all_managed = sum(ws.memory.managed for ws in its) if n > 1 else 0
+        for ws in its:
+            metrics, memory = ws.metrics, ws.memory
+            if n > 1:
+                if "num_fds" in metrics:
+                    metrics = {**metrics, "num_fds": metrics["num_fds"] / n}
+                # A worker takes what the others of its process manage for unmanaged.
+                old = max(memory.process - all_managed - memory.unmanaged_recent, 0)
+                memory = MemoryState(
+                    process=memory.process // n,
+                    managed=all_managed // n,
+                    unmanaged_old=old // n,
+                    spilled=memory.spilled,
+                )
+            transfer = metrics.get("transfer", {})
+            facts = SimpleNamespace(
+                state=ws,
+                process=process if n > 1 else "",
+                cpu=metrics.get("cpu", 0.0) / n,
+                memory=memory,
+                memory_limit=(ws.memory_limit or 0) / n,
+                spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
+                n_processing=len(ws.processing),
+                n_executing=len(ws.executing),
+                n_in_memory=len(ws.has_what),
+                occupancy=_occupancy(ws),
+                is_idle=ws.address in self._scheduler.idle,
+                is_saturated=ws in self._scheduler.saturated,
+                incoming_bytes=transfer.get("incoming_bytes", 0),
+                outgoing_bytes=transfer.get("outgoing_bytes", 0),
+                metrics=flatten(metrics),
+            )
+            self.put(ws.address, facts)
 
 
 def number(value: object) -> float:

@@ -192,9 +192,10 @@ WORKERS: Final = _table(
     Field("address", "text", source="state.address"),
     Field("name", "text", source="state.name"),
     Field("host", "text", source="state.host"),
+    # Of the CPU, memory and open files of a process with several workers each has an equal part.
     Field("process", "text", "", "Equal for workers in one process; '' for one alone", "process"),
     Field("nthreads", "<i8", source="state.nthreads"),
-    Field("memory_limit", "<i8", "B", "0: no limit", "state.memory_limit"),
+    Field("memory_limit", "<i8", "B", "0: no limit", "memory_limit"),
     Field("status", "text", "", "running, paused, …", "state.status.name"),
     Field("last_seen", "<f8", "s", "The last heartbeat, scheduler's clock", "state.last_seen"),
     Field("cpu", "<f8", "%", "Of one core, so up to 100 times nthreads", "cpu"),

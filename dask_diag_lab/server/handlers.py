@@ -24,7 +24,6 @@ from tornado.web import HTTPError, StaticFileHandler
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.auth import SafeHandler
 from dask_diag_lab.store.runs import MAX_RUNS
-from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.known_runs import known_run
 from dask_diag_lab.views.names import losses
@@ -159,14 +158,14 @@ def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
     """Return the health of the cluster that a session follows: ``/health`` without our own part.
 
     Bytes and seconds; ``since`` is when it came into its state, by this process's clock in seconds
-    since the epoch. ``memory_limit`` is that of Cluster Memory: of processes, 0 unless each has
+    since the epoch. ``memory_limit`` is that of Cluster Memory, 0 unless each worker has
     one. ``tasks`` are those of the groups that the scheduler knows now, without forgotten ones;
     done are those in memory or released. ``losses`` are the workers that died of late, and of the
     last when and why. A recording has no ``since``.
     """
     feed, scheduler, workers = live.feed_state, live.history.scheduler, live.history.workers
     is_there = scheduler is not None and feed.state in ("live", "degraded")
-    limit = common_limit(workers.processes.limits(workers.memory_limit))
+    totals = workers.totals()
     states = dict(zip(STATES, map(int, live.history.groups.states.sum(axis=0)), strict=True))
     # A group counts as erred what failed and is forgotten, also before a restart.
     erred = states["erred"] if scheduler is None else scheduler.n_erred
@@ -177,8 +176,8 @@ def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
         **since,
         "workers": scheduler.n_workers if scheduler and is_there else 0,
         "threads": scheduler.nthreads if scheduler and is_there else 0,
-        "memory_limit": limit if is_there else 0,
-        "memory": workers.totals().memory if is_there else 0,
+        "memory_limit": totals.memory_limit if is_there else 0,
+        "memory": totals.memory if is_there else 0,
         "tasks": {
             "total": sum(states.values()) - states["forgotten"] - states["erred"] + erred,
             "done": states["memory"] + states["released"],

@@ -38,13 +38,6 @@ HOST_METRICS: Final = (
 
 NAMES: Final = (*COLUMNS, UNMANAGED, *METRICS, *HOST_METRICS)
 
-OF_PROCESS: Final = (
-    *("cpu", "memory", "managed", "unmanaged_old", "unmanaged_recent", UNMANAGED, "spilled"),
-    *("gil_contention", "num_fds"),
-)
-"""What is taken of processes: most of it each worker in one tells of all of it; what its workers
-manage and spill adds up, so that all parts of its memory are of the same thing."""
-
 MAX_POINTS: Final = 7_200
 BUCKET_S: Final = 0.5
 """Heartbeats do not come more often: what is taken in less time makes one point."""
@@ -66,12 +59,12 @@ class Series:
     times : ndarray of float64
         When each point begins, scheduler's clock.
     mean, low, high : ndarray of float64
-        Over all workers (hosts or processes, for what counts for these) and all samples of the
+        Over all workers (hosts, for what counts for these) and all samples of the
         point. NaN where the quantity was not reported.
     total : ndarray of float64
-        Sum over all workers (hosts, processes): the mean of the samples' sums.
+        Sum over all workers (hosts): the mean of the samples' sums.
     n : ndarray of float64
-        Workers (hosts, processes) that reported, the mean of the samples.
+        Workers (hosts) that reported, the mean of the samples.
     """
 
     times: Floats
@@ -178,31 +171,14 @@ def sample(workers: WorkerTable) -> Matrix:
     metrics = workers.metrics
     columns += [_metric(metrics, name) for name in METRICS]
     per_host = [metrics[index] for index in newest_of(workers.host, workers.last_seen.tolist())]
-    own = np.array(columns)
-    _count_processes_once(own, workers)
     parts = []
-    for values in (own, np.array([_metric(per_host, name) for name in HOST_METRICS])):
+    for values in (np.array(columns), np.array([_metric(per_host, name) for name in HOST_METRICS])):
         is_known = np.isfinite(values)
         total = np.where(is_known, values, 0).sum(axis=1)
         low = np.where(is_known, values, np.inf).min(axis=1)
         high = np.where(is_known, values, -np.inf).max(axis=1)
         parts.append((total, is_known.sum(axis=1), low, high))
     return np.hstack(parts)
-
-
-def _count_processes_once(values: Matrix, workers: WorkerTable) -> None:
-    """Leave one value a process in the rows of `OF_PROCESS`, given one a worker in all rows."""
-    processes = workers.processes
-    if not processes.n_shared:
-        return
-    parts = workers.memory_by_process()
-    parts[UNMANAGED] = parts["memory"] - parts["managed"]
-    parts["spilled"] = processes.sums(workers.spilled)
-    for name, part in parts.items():
-        values[NAMES.index(name), processes.reported_by] = part
-    repeated = np.delete(np.arange(len(workers)), processes.reported_by)
-    for name in OF_PROCESS:
-        values[NAMES.index(name), repeated] = np.nan
 
 
 def _metric(metrics: Sequence[Mapping[str, Any]], name: str) -> Floats:

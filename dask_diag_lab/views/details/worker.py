@@ -128,7 +128,10 @@ class WorkerPage(DetailPage):
             ("Name", name if name != address else ""),
             ("Address", address),
             ("Host", str(row["host"])),
-            ("Process", f"shared with {others}: CPU and memory are those of all" * bool(n_beside)),
+            (
+                "Process",
+                f"shared with {others}: its part of CPU and memory" * bool(n_beside),
+            ),
         ]
 
     def empty(self) -> str:

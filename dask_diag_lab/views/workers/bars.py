@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
@@ -166,7 +165,7 @@ class ClusterMemory(MemoryBars):
         return {
             "label": [""],
             **{name: np.array([getattr(totals, name)]) for name in PARTS},
-            "memory_limit": _known_limits(np.array([self.cluster_limit()])),
+            "memory_limit": _known_limits(np.array([totals.memory_limit])),
             "workers": [len(workers)],
             "level_index": np.array([levels.max()], dtype=np.uint8),
             "remark": [remarks[int(levels.max())]],
@@ -174,14 +173,9 @@ class ClusterMemory(MemoryBars):
 
     def headline(self) -> str:
         """Return the memory of all processes and its share; see `DataPlot.headline`."""
-        limit = self.cluster_limit()
-        share = fmt.percent(self.history.workers.totals().memory / max(limit, 1))
+        totals = self.history.workers.totals()
+        limit, share = totals.memory_limit, fmt.percent(totals.memory / max(totals.memory_limit, 1))
         return super().headline() + (f" · {share} of {fmt.binary(limit)}" if limit else "")
-
-    def cluster_limit(self) -> int:
-        """Return the sum of the limits of all processes; 0 where one has none."""
-        workers = self.history.workers
-        return common_limit(workers.processes.limits(workers.memory_limit))
 
     def open_row(self, key: str) -> None:
         """Open the memory of each worker."""

@@ -76,13 +76,14 @@ class WorkerBars(WorkerPlot, BarPlot):
 
 def shared_note(workers: WorkerTable) -> str:
     """Return how many workers share a process, and what their numbers mean; '' for none."""
-    n_processes = len(workers.processes.reported_by)
-    if n_processes == len(workers):
+    shared = list(filter(None, workers.process))
+    if not shared:
         return ""
+    n_processes = len(workers) - len(shared) + len(set(shared))
     where = "one process" if n_processes == 1 else f"{fmt.count(n_processes)} processes"
     return (
-        f"{fmt.plural(len(workers), 'worker')} in {where}, counted once in totals: CPU and memory"
-        " are those of the process"
+        f"{fmt.plural(len(workers), 'worker')} in {where}: each has an equal part of the CPU and"
+        " memory, and of the limit, of its process"
     )
 
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from dask_diag_lab.store.workers import common_limit
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, Rows, Unit
 from dask_diag_lab.views.look import data_colors
@@ -66,8 +65,10 @@ _FROM_METRICS: Final[Mapping[str, str]] = {
     "fds": common.FDS,
     "event_loop": common.EVENT_LOOP,
 }
-_SUMMED: Final = ("nthreads", "spilled", "processing", "executing", "in_memory", "occupancy")
-_OF_PROCESS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent")
+_SUMMED: Final = (
+    *("nthreads", "cpu", "memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"),
+    *("processing", "executing", "in_memory", "occupancy", "fds"),
+)
 _PER_HOST: Final = ("network_read", "network_write", "disk_read", "disk_write")
 _BYTES: Final = frozenset(
     {common.GPU_MEMORY, common.GPU_MEMORY_TOTAL, common.RMM_USED, common.RMM_TOTAL}
@@ -152,13 +153,10 @@ class WorkersTable(WorkerPlot, TablePlot):
         return Table(columns, plain.units)
 
     def _sums(self, rows: Rows) -> dict[str, float]:
-        """Return the total of each column that has one; one of a shared process or host once."""
-        workers, totals = self.history.workers, self.history.workers.totals()
+        """Return the total of each column that has one; one of a host once."""
+        workers = self.history.workers
         sums = {name: float(np.nansum(rows[name])) for name in _SUMMED}
-        sums |= {name: float(getattr(totals, name)) for name in (*_OF_PROCESS, "cpu")}
-        sums["fds"] = float(np.nansum(np.asarray(rows["fds"])[workers.processes.reported_by]))
-        limit = common_limit(workers.processes.limits(workers.memory_limit))
-        sums["memory_limit"] = float(limit) if limit else float("nan")
+        sums["memory_limit"] = float(workers.totals().memory_limit) or float("nan")
         for name in _PER_HOST:
             newest = newest_by_host(workers, np.asarray(rows[name]))
             sums[name] = float(np.nansum(list(newest.values())))

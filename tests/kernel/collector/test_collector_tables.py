@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
+
 from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.schema.columns import decoded
 from dask_diag_lab.schema.tables import PREFIXES
@@ -98,6 +100,8 @@ async def test_workers_in_one_process_say_so_and_those_of_nannies_do_not() -> No
         await until(lambda: set(seen.workers) == set(s.workers))
         own = {ws.pid for ws in s.workers.values()}
         assert {row["process"] for row in seen.workers.values()} == {f"127.0.0.1/{own.pop()}"}
+        whole = max(ws.memory.process for ws in s.workers.values())
+        assert seen.history.workers.totals().memory == pytest.approx(whole, rel=0.2)
         for ws in s.workers.values():
             ws.nanny = "tcp://127.0.0.1:1"
         await until(lambda: not any(row["process"] for row in seen.workers.values()))

