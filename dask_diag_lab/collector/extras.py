@@ -9,7 +9,7 @@ import itertools
 import logging
 import math
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -105,7 +105,6 @@ class Extras:
             **{name: _throttled(name, fill) for name, fill in whole.items()},
             "system": partial(system_since, scheduler),
             "stealing": partial(stealing_since, scheduler),
-            "shuffle-transfers": shuffles.transfers_since,
         }
 
     def since(self, name: str, cursor: int) -> Answer:
@@ -193,18 +192,13 @@ def bandwidth_workers(scheduler: Scheduler) -> Iterator[Row]:
 
 
 SHUFFLES: Final = TABLES["shuffles"]
-TRANSFERS: Final = TABLES["shuffle-transfers"]
-WRITTEN, READ = (
-    [column.name for column in SHUFFLES.columns].index(name)
-    for name in ("comm_written", "comm_read")
-)
 
 MAX_SHUFFLES: Final = 20
 """Kept; the ones that began first go."""
 
 
 class Shuffles:
-    """What each worker reported last of each of the newest shuffles, and what moved when.
+    """What each worker reported last of each of the newest shuffles.
 
     `distributed` forgets what workers reported of a shuffle when that ends; for many that is before
     anybody had the time to look.
@@ -213,8 +207,6 @@ class Shuffles:
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
         self._kept: dict[str, dict[str, Row]] = {}
-        self._moved: deque[Row] = deque(maxlen=TRANSFERS.max_rows)
-        self._n_moved = 0
 
     def note(self) -> None:
         """Take over what `distributed` has now; nothing to do while no shuffle is under way."""
@@ -224,9 +216,7 @@ class Shuffles:
             rows = self._kept.setdefault(shuffle, {})
             for address, beat in workers.items():
                 numbers = [_number(beat, column.source) for column in SHUFFLES.columns[2:]]
-                row = (shuffle, str(address), *numbers)
-                self._note_moved(rows.get(address), row)
-                rows[address] = row
+                rows[address] = (shuffle, str(address), *numbers)
         while len(self._kept) > MAX_SHUFFLES:
             del self._kept[next(iter(self._kept))]
 
@@ -234,21 +224,6 @@ class Shuffles:
         """Return the rows of the table ``shuffles``, newest shuffle last."""
         self.note()
         return [row for workers in self._kept.values() for row in workers.values()]
-
-    def transfers_since(self, cursor: int) -> Answer:
-        """Return what moved after ``cursor``."""
-        self.note()
-        return log_since(TRANSFERS, self._n_moved, self._moved, cursor)
-
-    def _note_moved(self, before: Row | None, row: Row) -> None:
-        sent_bytes, received_bytes = (
-            max(row[i] - (before[i] if before else 0.0), 0.0) for i in (WRITTEN, READ)
-        )
-        if sent_bytes or received_bytes:
-            ws = self._scheduler.workers.get(row[1])
-            stop = ws.last_seen if ws is not None else time.time()
-            self._moved.append((stop, row[0], row[1], sent_bytes, received_bytes))
-            self._n_moved += 1
 
 
 def _number(beat: Mapping[str, Any], path: str) -> float:

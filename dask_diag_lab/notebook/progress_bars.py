@@ -237,12 +237,6 @@ class ProgressWidget(VBox):  # type: ignore[misc]  # ipywidgets has no types
         is_finished = self.report.all.share == 1 and not self.report.problem
         return ("finished" if is_finished else "error") if self.report.is_last else None
 
-    @property
-    def _last_response(self) -> dict[str, Any]:  # as in the widget of `distributed`
-        every = {group.key: group.total for group in self.report.groups}
-        left = {group.key: group.total - group.done for group in self.report.groups}
-        return {"all": every, "remaining": left, "status": self.status}
-
     async def listen(self) -> None:
         """Return when the bars move no more: all has ended, or they were closed."""
         await until(self._has_ended.is_set, inf)

@@ -422,17 +422,6 @@ EXTRAS: Final = (
         Field("disk_limit", "<f8", "B", "Limit of it; NaN unknown", "disk.memory_limit"),
         Field("time", "<f8", "s", "When it began on that worker, by its clock", "start"),
     ),
-    # What P2P shuffles moved: not among the transfers of `ACTIONS`, nor in workers' logs
-    _table(
-        "shuffle-transfers",
-        "log",
-        10_000,
-        Field("time", "<f8", "s", "Heartbeat that reported it, scheduler's clock"),
-        Field("id", "text", "", "Id of the shuffle"),
-        Field("worker", "text", "", "Address of the worker"),
-        Field("sent", "<f8", "B", "Sent to other workers since the heartbeat before"),
-        Field("received", "<f8", "B", "Received since then"),
-    ),
 )
 
 

@@ -63,19 +63,3 @@ def test_a_rate_that_no_host_reaches_stays_out() -> None:
     assert [row[1] for row in rows] == [5.0, 6.0]
     assert math.isnan(rows[0][3])
     assert rows[1][3] == 3e4
-
-
-def test_what_a_shuffle_moves_between_two_heartbeats_is_a_row() -> None:
-    beats: dict[str, Any] = {"w": {"comm": {"written": 100, "read": 40}, "disk": {}, "start": 1.0}}
-    scheduler: Any = SimpleNamespace(
-        plugins={"shuffle": SimpleNamespace(heartbeats={"id": beats})},
-        workers={"w": SimpleNamespace(last_seen=5.0)},
-    )
-    shuffles = Shuffles(scheduler)
-    first = shuffles.transfers_since(0)
-    assert rows_of("shuffle-transfers", first) == [(5.0, "id", "w", 100.0, 40.0)]
-    beats["w"] = {"comm": {"written": 300, "read": 40}, "disk": {}, "start": 1.0}
-    scheduler.workers["w"].last_seen = 7.0
-    second = shuffles.transfers_since(first[1])
-    assert rows_of("shuffle-transfers", second) == [(7.0, "id", "w", 200.0, 0.0)]
-    assert shuffles.transfers_since(second[1]) == (None, second[1])
