@@ -176,12 +176,12 @@ class History:
             self.extras[name].clear()
         self.until = batch.time
 
-    def _join(self, batch: Batch, among: set[str] | None = None) -> None:
-        """Give slots to the workers of a batch, to all or to some of them."""
+    def _join(self, batch: Batch) -> None:
+        """Give slots to the workers of a batch."""
         if "workers" in batch.tables:
             columns = batch.tables["workers"].columns
             names = (columns[name].tolist() for name in ("address", "name", "nthreads"))
-            workers = [w for w in zip(*names, strict=True) if among is None or w[0] in among]
+            workers = list(zip(*names, strict=True))
             self._slots.join(workers, batch.time)
             self.seen_workers.see(worker[:2] for worker in workers)
 
@@ -220,32 +220,28 @@ class History:
         self.actions.append(rows | {"slot": slot})
 
     def _note_workers(self, batch: Batch) -> None:
-        """Note who came, left or changed, while the table of workers is still that of before."""
+        """Note who came, left or changed, while the table of workers is still that of before.
+
+        Events tell it first, and when: a worker's row is missed later, or was never sent.
+        """
+        for at, kind, detail in batch.rows("events"):
+            address = str(detail.get("worker"))
+            if kind == "worker-added":
+                name = str(detail.get("name", ""))
+                self.seen_workers.see([(address, name)])
+                self._slots.join([(address, name, int(detail.get("nthreads", 0)))], at)
+            elif kind in DEPARTURES:
+                self._slots.leave(address, at)
         change = batch.tables.get("workers")
         listed = set() if change is None else set(change.columns["address"].tolist())
-        self._note_arrivals(batch, listed)
         if change is not None:
             gone = set(self.workers.names) - listed if change.is_full else set(change.removed)
             for address in gone:
                 self._slots.leave(address, batch.time)
-            # One that left and came back between two batches is among both.
-            self._join(batch, gone & listed)
             self.events.compare(change.columns, gone)
         if not self._epoch.has_workers and (change is not None or not batch.scheduler.n_workers):
             self._epoch.has_workers = True
             self._slots.leave_all_but(listed, batch.time)
-
-    def _note_arrivals(self, batch: Batch, listed: set[str]) -> None:
-        """Note who came and left: a worker's row is missed later, or may never have been sent."""
-        for at, kind, detail in batch.rows("events"):
-            address = str(detail.get("worker"))
-            if kind == "worker-added":
-                self.seen_workers.see([(address, str(detail.get("name", "")))])
-                self._slots.note_back(address)
-            elif kind in DEPARTURES and (address in listed or address in self.workers):
-                self._slots.note_left(address, at)
-            elif kind in DEPARTURES:
-                self._slots.leave(address, at)
 
     def _update_tables(self, batch: Batch) -> None:
         tables = batch.tables

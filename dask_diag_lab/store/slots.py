@@ -34,7 +34,6 @@ JUMP_S: Final = 3.0
 again."""
 OFTEN: Final = 3
 """So many tasks in a row that begin before another one of their thread has ended are no jumps."""
-MAX_LEFT: Final = 10_000
 Natural = tuple[tuple[int, int, str], ...]
 
 
@@ -163,7 +162,7 @@ def _note_overlaps(worker: SlotWorker, ident: int, span: tuple[float, float], n:
 class SlotTable:
     """The slots of all workers that are alive or have actions in the log."""
 
-    SAVED = ("_workers", "_left", "_worker", "_last_stop")
+    SAVED = ("_workers", "_worker", "_last_stop")
 
     def restored(self) -> None:
         """Arrange the rows again."""
@@ -173,7 +172,6 @@ class SlotTable:
         self.version = 0
         self._strings = strings
         self._workers: dict[int, SlotWorker] = {}
-        self._left: dict[str, float] = {}  # when workers left, by address
         # By slot id.
         self._worker: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._last_stop: GrowingArray[np.float64] = GrowingArray(np.float64, -inf)
@@ -219,7 +217,6 @@ class SlotTable:
         They are shown by host and name, so that any plot at any time has them in the same order.
         """
         for address, name, nthreads in workers:
-            self.note_back(address)
             worker = self._of(self._strings.intern(address))
             if not isnan(worker.ended):
                 worker.ended = nan
@@ -232,25 +229,12 @@ class SlotTable:
             while len(worker.slots) < min(nthreads, MAX_THREADS):
                 self._add(worker)
 
-    def note_left(self, address: str, time: float) -> None:
-        """Note when a worker left that is missed later; of two reports the first counts."""
-        self._left.setdefault(address, time)
-        if len(self._left) > MAX_LEFT:
-            del self._left[next(iter(self._left))]
-
-    def note_back(self, address: str) -> None:
-        """Note that a worker is there again: it leaves anew."""
-        self._left.pop(address, None)
-
     def leave(self, address: str, time: float) -> None:
-        """Note that a worker left, if not noted before; its slots stay if it ever did anything."""
-        self.note_left(address, time)
+        """Note that a worker left; of two reports the first counts. Its slots stay."""
         worker = self._workers.get(self._strings.find(address) or 0)
         if worker is not None and isnan(worker.ended):
-            worker.ended = self._left[address]
+            worker.ended = time
             self.version += 1
-            if worker.last_stop == -inf:
-                del self._workers[worker.string]
 
     def leave_all_but(self, addresses: set[str], time: float) -> None:
         """Note that of all workers only these are left."""
@@ -263,7 +247,7 @@ class SlotTable:
     def forget_before(self, time: float) -> None:
         """Forget workers that left and did nothing that the log still has."""
         for worker in list(self._workers.values()):
-            if not isnan(worker.ended) and worker.last_stop < time:
+            if max(worker.ended, worker.last_stop) < time:  # never of NaN
                 del self._workers[worker.string]
                 self.version += 1
 
@@ -373,8 +357,7 @@ class SlotTable:
         known = self._workers.get(string)
         if known is None:
             address = self._strings[string]
-            ended = self._left.get(address, nan)
-            known = self._workers[string] = SlotWorker(string, address, address, ended=ended)
+            known = self._workers[string] = SlotWorker(string, address, address)
             self.version += 1
         return known
 

@@ -114,9 +114,9 @@ def test_worker_that_died_keeps_its_slots_and_says_when() -> None:
     history.apply(maker.action(0, 1, worker=A).batch(workers=rows))
     maker.time += 5
     history.apply(maker.batch(removed_workers=[A, B]))
-    assert slots_of(history) == [(A, 0), (A, 1)]  # B never did anything
-    assert history.slots.is_alive.tolist() == [False, False]
-    assert history.slots.ended.tolist() == [T0 + 5, T0 + 5]
+    assert slots_of(history) == [(A, 0), (A, 1), (B, 0), (B, 1)]  # also who never did anything
+    assert not history.slots.is_alive.any()
+    assert history.slots.ended.tolist() == [T0 + 5] * 4
     assert len(history.workers) == 0
 
 
