@@ -41,6 +41,7 @@ from dask_diag_lab.collector.wire import (
     Answer,
     Strings,
     WholeTable,
+    error_text,
     key_text,
     log_since,
     whole,
@@ -348,27 +349,32 @@ class Collector(SchedulerPlugin):
         ``wanted`` names the tables that are only worked out for who wants them. Where there is no
         answer, ``error`` says why; what was asked wrongly is nobody's affair but the asker's.
         """
-        refusal = self._error or _wrong(subscriber, epoch, cursors, wanted)
-        if not refusal and len(self._leases) >= MAX_SUBSCRIBERS and subscriber not in self._leases:
-            refusal = f"it has {MAX_SUBSCRIBERS} subscribers already"
+        try:
+            name, known = str(subscriber)[:MAX_NAME], WANTED.intersection(wanted)
+            asked = {table: max(min(int(at), LARGEST), 0) for table, at in cursors.items()}
+        except (AttributeError, TypeError, ValueError, OverflowError) as error:
+            return {"error": error_text(error)}
+        refusal = self._error
+        if len(self._leases) >= MAX_SUBSCRIBERS and name not in self._leases:
+            refusal = refusal or f"it has {MAX_SUBSCRIBERS} subscribers already"
         if refusal:
             return {"error": refusal}
         self._leases.pop("", None)
-        self._leases[subscriber] = time.monotonic() + self._lease_s
-        at = (cursors if epoch == self._epoch else {}).get
+        self._leases[name] = time.monotonic() + self._lease_s
+        at = (asked if epoch == self._epoch else {}).get
         to: dict[str, int] = {}
         try:
             self._refresh()
             actions, to["actions"] = self._log.since(at("actions", 0), at("keys", 0))
             to["keys"] = actions["keys_from"] + len(actions["keys"])
             tables = {}
-            for name, since in self._tables_for(wanted).items():
+            for name, since in self._tables_for(known).items():
                 change, to[name] = since(at(name, 0))
                 if change is not None:
                     tables[name] = change
             # Last: what is above may have given numbers to new strings.
             strings_from, to["strings"] = at("strings", 0), len(self._strings.texts)
-            facts = self._describe(has_graph=GRAPH in wanted)
+            facts = self._describe(has_graph=GRAPH in known)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
             self._switch_off(error)
             return {"error": self._error}
@@ -520,23 +526,6 @@ class Collector(SchedulerPlugin):
         """Let all data go."""
         self._log.clear()
         self._graph.clear()
-
-
-def _wrong(subscriber: object, epoch: object, cursors: object, wanted: object) -> str:
-    """Return what is wrong with the arguments of a pull, '' if nothing is."""
-    if not (isinstance(subscriber, str) and 0 < len(subscriber) <= MAX_NAME):
-        return f"a subscriber is text of up to {MAX_NAME} characters"
-    if not isinstance(epoch, str):
-        return "an epoch is text"
-    if not isinstance(cursors, dict) or not all(
-        type(at) is int and 0 <= at < LARGEST for at in cursors.values()
-    ):
-        return "cursors are whole numbers by table"
-    if not isinstance(wanted, (list, tuple)) or not all(
-        isinstance(name, str) and name in WANTED for name in wanted
-    ):
-        return f"wanted are some of: {', '.join(sorted(WANTED))}"
-    return ""
 
 
 def _nothing(*args: object, **kwargs: object) -> None:
