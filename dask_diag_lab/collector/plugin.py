@@ -34,8 +34,7 @@ from dask_diag_lab.collector.actions import (
 from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.events import Errors, EventRecorder, SubmittedGraphs, carried, recall
 from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
-from dask_diag_lab.collector.graph import MAX_TASKS, GraphLog
-from dask_diag_lab.collector.tasks import TaskTables
+from dask_diag_lab.collector.tasks import MAX_TASKS, GraphLog, TaskTables
 from dask_diag_lab.collector.wire import (
     LARGEST,
     Answer,

@@ -17,13 +17,12 @@ from dask_diag_lab.schema import Batch, Change, Kind, SchedulerInfo
 from dask_diag_lab.schema.tables import EXTRAS, GROUPS
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog, KeyTable
 from dask_diag_lab.store.arrays import Columns
-from dask_diag_lab.store.busy import BusyTimes, ThreadHistory
 from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
 from dask_diag_lab.store.runs import RunTable
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
-from dask_diag_lab.store.sums import Checkpoints, sums_by_name
+from dask_diag_lab.store.sums import BusyTimes, Checkpoints, ThreadHistory, sums_by_name
 from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GraphTable, PrefixTable, TaskGraph
 from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
 

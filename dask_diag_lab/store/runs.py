@@ -17,8 +17,8 @@ import numpy as np
 
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store.arrays import Bools, Columns, Floats, GrowingArray, Ints
-from dask_diag_lab.store.busy import BURST_GAP_S
 from dask_diag_lab.store.strings import StringTable
+from dask_diag_lab.store.sums import BURST_GAP_S
 
 MAX_RUNS: Final = 100
 MAX_PIECES: Final = 100
