@@ -189,10 +189,7 @@ class Collector(SchedulerPlugin):
         self._tasks = scheduler.tasks
         self._pending, self._moments = self._log.pending, self._log.moments
         self._touch = self._counts.touched.add
-        self._released_bytes = self._counts.released_bytes
-        self._forgotten = self._counts.forgotten
         self._graph_id, self._graph_at, self._arriving = "", nan, NEVER
-        self._count_task = self._submitted.add_task
 
     async def close(self) -> None:
         self._detach()
@@ -228,7 +225,7 @@ class Collector(SchedulerPlugin):
                 is_assigned = finish == "processing"
                 self._moments[key] = ready, now if is_assigned else nan, graph
                 if is_assigned and ts.nbytes >= 0:  # computed again: see `TaskTables`
-                    self._released_bytes[group] -= ts.nbytes
+                    self._counts.released_bytes[group] -= ts.nbytes
             elif finish == "memory" and start == "processing":
                 moments = self._moments.pop(key, self._before_us)
                 ended = key, group.prefix.name, message["worker"], OK, message, moments
@@ -237,7 +234,7 @@ class Collector(SchedulerPlugin):
                 self._changed(ts, start, finish, message)
             elif message["stimulus_id"] == self._graph_id:
                 self._moments[key] = self._arriving
-                self._count_task()
+                self._submitted.add_task()
             else:  # tried or computed again
                 self._moments.setdefault(key, NEVER)
         except Exception as error:  # noqa: BLE001 - diagnostics must not hurt the computation
@@ -246,9 +243,9 @@ class Collector(SchedulerPlugin):
     def _changed(self, ts: TaskState, start: str, finish: str, message: Mapping[str, Any]) -> None:
         """Note a change by which a task is neither ready nor done."""
         if start == "memory" or (start == "processing" and ts.nbytes >= 0):
-            self._released_bytes[ts.group] += ts.nbytes
+            self._counts.released_bytes[ts.group] += ts.nbytes
         if finish == "forgotten":
-            self._forgotten(ts, message["stimulus_id"])
+            self._counts.forgotten(ts, message["stimulus_id"])
         elif finish == "erred":
             self._erred(ts, message if start == "processing" else {})
         elif start == "erred":

@@ -84,7 +84,6 @@ class TaskTables:
         self.last_erred: tuple[Any, str] | None = None  # keys are of any type
         self.n_forgotten = self.n_erred = self.n_dropped = 0
         self.failed_of_span: Counter[str] = Counter()
-        self._n_done: Counter[TaskGroup] = Counter()  # since the last refresh
         self._done: Counter[str] = Counter()  # by group's name, as all of these
         self._failed: Counter[str] = Counter()
         self._work: dict[str, Work] = {}  # of earlier groups of a name
@@ -111,14 +110,15 @@ class TaskTables:
     def forgotten(self, ts: TaskState, stimulus: str) -> None:
         """Count a task that is forgotten; the transition hook tells it."""
         self.n_forgotten += 1
-        group = ts.group
+        group, prefix = ts.group, ts.group.prefix.name
         if self.last_erred is not None and (ts.key, stimulus) == self.last_erred:
             self.last_erred = None
             self._failed[group.name] += 1
-            self._failed_of_prefix[group.prefix.name] += 1
+            self._failed_of_prefix[prefix] += 1
             self.failed_of_span[group.span_id or ""] += 1
         elif ts.nbytes >= 0:
-            self._n_done[group] += 1
+            self._done[group.name] += 1
+            self._done_of_prefix[prefix] += 1
 
     def refresh(self) -> None:
         """Bring both tables up to date.
@@ -134,10 +134,6 @@ class TaskTables:
             self.touched.update(changed)
         touched = set(self.touched)
         self.touched.clear()
-        for group, n in self._n_done.items():
-            self._done[group.name] += n
-            self._done_of_prefix[group.prefix.name] += n
-        self._n_done.clear()
         for group in touched:  # first: the row of a new group of that name goes on from theirs
             if present.get(group.name) is not group:
                 self._put_group(group, is_ended=True)
