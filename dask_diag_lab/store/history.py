@@ -24,7 +24,7 @@ from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
 from dask_diag_lab.store.sums import BusyTimes, Checkpoints, ThreadHistory, sums_by_name
 from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GraphTable, PrefixTable, TaskGraph
-from dask_diag_lab.store.workers import SeenWorkers, WorkerTable
+from dask_diag_lab.store.workers import WorkerTable
 
 MAX_GAPS = 100
 BEFORE: Final = "before"
@@ -60,7 +60,7 @@ class History:
     SAVED = (
         *("until", "scheduler", "gaps", "left_out", "failed", "strings", "palette", "_slots"),
         *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
-        *("seen_workers", "graph", "nthreads", "series", "events", "runs", "extras", "activities"),
+        *("graph", "nthreads", "series", "events", "runs", "extras", "activities"),
         *("_n_before", "_next_task"),
     )
 
@@ -81,7 +81,6 @@ class History:
         self.ended_groups = GraphTable(GROUPS)
         self.prefixes = PrefixTable()
         self.workers = WorkerTable(self._slots)
-        self.seen_workers = SeenWorkers()
         self.graph = TaskGraph()
         self.nthreads = ThreadHistory()
         self.series = SeriesTable()
@@ -95,7 +94,7 @@ class History:
             *(self.graph, *self.extras.values()),
         )
         self._lasting: tuple[Any, ...] = (  # each has `version`
-            *(self.palette, self._slots, self.actions, self.seen_workers),
+            *(self.palette, self._slots, self.actions),
             *(self.nthreads, self.series, self.events, self.runs, self.activities),
         )
         self._n_changes = 0
@@ -180,9 +179,7 @@ class History:
         if "workers" in batch.tables:
             columns = batch.tables["workers"].columns
             names = (columns[name].tolist() for name in ("address", "name", "nthreads"))
-            workers = list(zip(*names, strict=True))
-            self._slots.join(workers, batch.time)
-            self.seen_workers.see(worker[:2] for worker in workers)
+            self._slots.join(zip(*names, strict=True), batch.time)
 
     def _append(self, batch: Batch) -> None:
         """Log the actions of a batch that are not here yet, and count those that are lost."""
@@ -226,9 +223,9 @@ class History:
         for at, kind, detail in batch.rows("events"):
             address = str(detail.get("worker"))
             if kind == "worker-added":
-                name = str(detail.get("name", ""))
-                self.seen_workers.see([(address, name)])
-                self._slots.join([(address, name, int(detail.get("nthreads", 0)))], at)
+                name, nthreads = str(detail.get("name", address)), detail.get("nthreads")
+                if isinstance(nthreads, int) and 0 < nthreads < 2**31:  # any scheduler may send it
+                    self._slots.join([(address, name, nthreads)], at)
             elif kind in DEPARTURES:
                 self._slots.leave(address, at)
         change = batch.tables.get("workers")

@@ -76,6 +76,8 @@ class SlotRows:
         NaN while it is there.
     addresses : list of str
         Address of each worker that has slots, in the order of the slots.
+    names : dict of str to str
+        Name of each worker that is there, or was, by its address.
     ids : ndarray of int64
         Id of each slot.
     position : ndarray of int64
@@ -94,6 +96,7 @@ class SlotRows:
     joined: Floats
     ended: Floats
     addresses: list[str]
+    names: dict[str, str]
     ids: Ints
     position: Ints
     worker_of_id: npt.NDArray[np.uint32]
@@ -205,6 +208,7 @@ class SlotTable:
             joined=np.repeat(np.array([w.joined for w in shown], float), sizes),
             ended=np.repeat(np.array([w.ended for w in shown], float), sizes),
             addresses=[w.address for w in shown],
+            names={w.address: w.name for w in self._workers.values() if w.nthreads},
             ids=ids,
             position=position,
             worker_of_id=self._worker.values,

@@ -1,10 +1,9 @@
-"""Workers as they are now, in the order of their slots, and those that were there."""
+"""Workers as they are now, in the order of their slots."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Final
 
 import numpy as np
 
@@ -85,34 +84,3 @@ class WorkerTable(NamedTable):
 
     def _order_version(self) -> object:
         return self.version, self._slots.version
-
-
-MAX_NAMES: Final = 20_000
-
-
-class SeenWorkers:
-    """The workers that are or were there; the longest known are forgotten.
-
-    Attributes
-    ----------
-    version : int
-        Moves when a name was learnt.
-    names : mapping of str to str
-        Names by address, in the order in which they were learnt.
-    """
-
-    SAVED = ("names",)
-
-    def __init__(self) -> None:
-        self.version = 0
-        self.names: dict[str, str] = {}
-
-    def see(self, workers: Iterable[tuple[str, str]]) -> None:
-        """Take up (address, name) pairs; an address may be used again under another name."""
-        for address, name in workers:
-            if name and self.names.get(address) != name:
-                self.names.pop(address, None)
-                self.names[address] = name
-                self.version += 1
-                if len(self.names) > MAX_NAMES:
-                    del self.names[next(iter(self.names))]

@@ -74,7 +74,7 @@ def readable_name(name: str) -> str:
 
 def worker_name(history: History, address: str) -> str:
     """Return the name of one worker, marked when it is gone; an address never seen stays one."""
-    name = history.seen_workers.names.get(address)
+    name = history.slots.names.get(address)
     if name is None:
         return readable_name(address)
     return readable_name(name) + LEFT * (address not in history.workers)
@@ -82,7 +82,7 @@ def worker_name(history: History, address: str) -> str:
 
 def known_names(history: History) -> dict[str, str]:
     """Return `worker_name` of all workers ever seen, by address: first those there are."""
-    workers, seen = history.workers, history.seen_workers.names.items()
+    workers, seen = history.workers, history.slots.names.items()
     there = dict(zip(workers.address, map(readable_name, workers.name), strict=True))
     return there | {a: readable_name(name) + LEFT for a, name in seen if a not in there}
 
@@ -242,7 +242,7 @@ def losses(
     if not died:
         return 0, "", 0.0
     (time, detail), first = died[0], died[-1][0]
-    who = _worker(detail, live.history.seen_workers.names)
+    who = _worker(detail, live.history.slots.names)
     within = f" · {len(died)} workers died within {fmt.duration(time - first)}"
     at = f" at {fmt.clock(time)}" if has_clock else ""
     text = f"worker {who} died{at}{_cause(detail, {})}"

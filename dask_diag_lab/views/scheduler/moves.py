@@ -68,7 +68,7 @@ class _StealingWorkers(ExtraPlot, WorkerBars):
 
     label = "name"
     order = "size"
-    reads = ("stealing", "workers", "seen_workers")
+    reads = ("stealing", "workers")
     columns = (
         Column("name", "Worker", shown=False),
         Column("gave", "Gave away", "count"),
@@ -127,7 +127,7 @@ class _ShuffleBars(ExtraPlot, WorkerBars):
 
     label = "name"
     order = "size"
-    reads = ("shuffles", "workers", "seen_workers")
+    reads = ("shuffles", "workers")
     empty = NO_SHUFFLE
     settings = ("shuffle",)
     shuffle = NEWEST

@@ -246,7 +246,7 @@ class Transfers(View):
         every_s = refresh_s(REFRESH_S, 1 if worker else len(workers))
         query = self._asked.fresh("transfers", every_s=every_s, worker=worker)
         answer, known = query.answer, known_names(self.history)
-        key = query.n_answers, tuple(workers.address), self.history.seen_workers.version
+        key = query.n_answers, tuple(workers.address), self.history.slots.version
         period = self.period
         made = self._frames.of(
             (worker, period), key, lambda: TransferFrame.of(answer, worker, known, period)

@@ -67,7 +67,7 @@ class Events(TimePlot, FigureView):
     name = "events"
     live_s = LIVE_S
 
-    reads = ("events", "seen_workers")
+    reads = ("events",)
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -222,13 +222,13 @@ class Events(TimePlot, FigureView):
         time, kind, detail = self.history.events.rows[index]
         lasted = float(detail.get("until", time)) - time
         within = f" within {fmt.duration(lasted)}" if lasted > 0.05 else ""
-        names = self.history.seen_workers.names
+        names = self.history.slots.names
         return f"{fmt.clock(time)} {describe(kind, detail, names)}{within}"
 
     def table(self) -> Table:
         """Return all events, oldest first; its note is of those that are missing."""
         self._read()
-        names, chosen = self.history.seen_workers.names, np.flatnonzero(self._inside).tolist()
+        names, chosen = self.history.slots.names, np.flatnonzero(self._inside).tolist()
         log = list(self.history.events.rows)
         rows, events = [log[at] for at in chosen], self._events[chosen]
         columns: dict[str, Sequence[object]] = {

@@ -114,7 +114,7 @@ class Exceptions(ExtraPlot, TablePlot):
     name = "exceptions"
     has_period = True
 
-    reads = ("errors", "workers", "seen_workers", "prefixes")
+    reads = ("errors", "workers", "prefixes")
     empty = "No task has failed."
     columns = (
         Column("exception", "Exception", width=148),

@@ -133,7 +133,7 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
     name = "bandwidth-workers"
 
     has_period = True
-    reads = ("bandwidth-workers", "workers", "seen_workers", "actions")
+    reads = ("bandwidth-workers", "workers", "actions")
 
     @property
     def known(self) -> Rates:

@@ -136,14 +136,18 @@ def test_name_of_a_worker_that_left_is_remembered() -> None:
     history.apply(maker.batch(workers=[worker_row(A, name="first"), worker_row(B, name="second")]))
     history.apply(maker.batch(workers=[worker_row(B, name="second")], removed_workers=[A]))
     assert history.workers.name == ["second"]
-    assert history.seen_workers.names == {A: "first", B: "second"}
+    assert history.slots.names == {A: "first", B: "second"}
 
 
 def test_worker_that_came_and_left_between_two_batches_has_its_name_from_the_event() -> None:
     history, maker = History(), BatchMaker()
     arrival = (0.0, "worker-added", {"worker": A, "name": "short-lived", "nthreads": 1})
-    history.apply(maker.batch(workers=[], events=[arrival], removed_workers=[A]))
-    assert history.seen_workers.names == {A: "short-lived"}
+    odd = [
+        (0.0, "worker-added", {"worker": B, "nthreads": nthreads})
+        for nthreads in (None, "many", 2**64 - 1, -1)
+    ]
+    history.apply(maker.batch(workers=[], events=[arrival, *odd], removed_workers=[A]))
+    assert history.slots.names == {A: "short-lived"}
 
 
 def test_stretches_are_joined_over_short_pauses_and_whatever_the_order() -> None:
