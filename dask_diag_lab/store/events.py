@@ -92,8 +92,6 @@ class EventLog:
         # By address: since when the data on its disk has not grown, and how much there is.
         self._spilled: dict[str, tuple[float, int]] = {}
         self._lost_at: float | None = None
-        self._scheduler = self._epoch = ""
-        self._read_until = -inf
 
     @property
     def dropped(self) -> int:
@@ -110,26 +108,30 @@ class EventLog:
                 self._merge(time, kind, detail, (kind, *(detail.get(name) for name in same)))
         self.version += bool(events)
 
-    def hear(self, batch: Batch) -> None:
+    def hear(self, batch: Batch, known_until: float | None) -> None:
         """Append the events of a batch that no batch before has brought.
 
         The first batch of an epoch has what the collector recalls of the time before it, or all
         that one has sent already. An event of a later batch is new whatever a clock did. Behind
         what the first collector of a scheduler recalls stands that the recording began.
+
+        Parameters
+        ----------
+        batch : Batch
+        known_until : float or None
+            Of the first batch of an epoch: until when the scheduler's events are known, -inf of a
+            new scheduler. None of later ones.
         """
         events: list[Event] = [(t, kind, detail) for t, kind, detail in batch.rows("events")]
         for _, time, until, client, count, tasks, *_ in batch.rows("graphs"):
             detail = {"client": client, "graphs": count, "tasks": tasks, "until": until}
             events.append((time, "update-graph", detail))
-        is_new = batch.scheduler.id != self._scheduler
-        if batch.epoch != self._epoch:
+        if known_until is not None:
             self._spilled.clear()
-            if not is_new:
-                events = [event for event in events if event[0] > self._read_until]
+            events = [event for event in events if event[0] > known_until]
         self.extend(events)
-        if is_new:
+        if known_until == -inf:
             self.extend([(batch.time, "recording-began", {"recalled": len(events)})])
-        self._scheduler, self._epoch, self._read_until = batch.scheduler.id, batch.epoch, batch.time
 
     def compare(self, workers: Mapping[str, npt.NDArray[Any]], removed: Iterable[str]) -> None:
         """Note which workers began or ceased to spill, from rows of `WORKERS`.

@@ -141,7 +141,7 @@ class History:
         if (graphs := batch.tables.get("graphs")) is not None:
             self.runs.submitted(graphs.columns, self._epoch.first_graph)
         self._append(batch)
-        self.events.hear(batch)
+        self.events.hear(batch, self._epoch.known_until if is_new else None)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:
             self.workers.update(workers)
