@@ -47,7 +47,6 @@ class SlotWorker:
     nthreads: int = 0
     joined: float = inf
     ended: float = nan
-    last_stop: float = -inf  # of all that it did
     slots: list[int] = field(default_factory=list)
     threads: dict[int, int] = field(default_factory=dict)  # identifier to slot id
     stops: dict[int, float] = field(default_factory=dict)  # by identifier: its last task's
@@ -245,13 +244,13 @@ class SlotTable:
         for worker in list(self._workers.values()):
             if isnan(worker.ended) and worker.address not in addresses:
                 # Known from history only: it left before anybody looked, after its last task.
-                is_reported = worker.nthreads or worker.last_stop == -inf
-                self.leave(worker.address, time if is_reported else worker.last_stop)
+                last = self._last_stop_of(worker)
+                self.leave(worker.address, time if worker.nthreads or last == -inf else last)
 
     def forget_before(self, time: float) -> None:
         """Forget workers that left and did nothing that the log still has."""
         for worker in list(self._workers.values()):
-            if max(worker.ended, worker.last_stop) < time:  # never of NaN
+            if max(worker.ended, self._last_stop_of(worker)) < time:  # never of NaN
                 del self._workers[worker.string]
                 self.version += 1
 
@@ -279,8 +278,6 @@ class SlotTable:
         _, first, inverse = np.unique(pair, return_index=True, return_inverse=True)
         begin = np.full(len(first), inf)
         np.minimum.at(begin, inverse, start)
-        end = np.full(len(first), -inf)
-        np.maximum.at(end, inverse, stop)
         slot_of_pair = np.zeros(len(first), dtype=np.uint32)
         is_own = np.zeros(len(first), dtype=np.bool_)
         overlaps = _overlapping(inverse[is_task], start[is_task], stop[is_task], len(first))
@@ -290,7 +287,6 @@ class SlotTable:
         for index in np.argsort(first, kind="stable").tolist():
             row = int(first[index])
             known = self._of(int(worker[row]))
-            known.last_stop = max(known.last_stop, float(end[index]))
             if begin[index] < known.joined:
                 known.joined = float(begin[index])
                 self.version += 1
@@ -356,6 +352,9 @@ class SlotTable:
             worker.threads = {t: used for t, used in worker.threads.items() if used != slot}
         worker.threads[ident] = slot
         return slot
+
+    def _last_stop_of(self, worker: SlotWorker) -> float:
+        return float(self.last_stop[worker.slots].max(initial=-inf))
 
     def _of(self, string: int) -> SlotWorker:
         known = self._workers.get(string)
