@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -18,6 +19,7 @@ from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.block import CaptureBlock
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, TaskRows
 from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store.sums import ALL, Sums, grouped
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 # Data is awaited for 30 s at most; after that a busy process may still draw for long.
 DRAW_TIMEOUT_S: Final = 600.0
 NO_CODE: Final = "<Code not available>"
+TASKS: Final[Mapping[str, int]] = {"kind": Kind.COMPUTE}
+DONE: Final[Mapping[str, int]] = {**TASKS, "outcome": Outcome.OK}
 
 
 class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name for it
@@ -102,6 +106,7 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         # First of all: it tells of the cluster as it is now.
         asked = self._diagnostics.draw(partial(facts_of, since=self._start_s))
         rows, stop_s = self._end()
+        sums = _sums(rows)
         plots = partial(live_panels, wanted=_requests(self._start_s, stop_s))
         live = self._diagnostics.draw(plots).result(DRAW_TIMEOUT_S)
         facts = asked.result(TIMEOUT_S)
@@ -114,8 +119,8 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         summary = render(
             "summary.html",
             note=" ".join(notes),
-            facts=_facts(rows, self._start_s, stop_s),
-            prefixes=_prefixes(rows),
+            facts=_facts(sums, self._start_s, stop_s),
+            prefixes=_prefixes(sums, rows.texts),
             code=self._code,
             **facts,
         )
@@ -160,55 +165,44 @@ def _source_at(depth: int) -> str:
         return NO_CODE if shell is None else str(shell.history_manager.input_hist_raw[-1])  # a cell
 
 
-def _facts(rows: TaskRows, start_s: float, stop_s: float) -> list[tuple[str, str]]:
+def _sums(rows: TaskRows) -> Sums:
+    """Return the sums of what ran, by function, kind and outcome."""
+    columns, took_s = rows.columns, rows.columns["stop"] - rows.columns["start"]
+    nbytes = np.maximum(columns["nbytes"], 0)
+    values = {"seconds": took_s, "ended_s": took_s, "nbytes": nbytes, "count": np.ones(len(rows))}
+    return Sums(ALL, grouped({**columns, **values}, ("prefix", "kind", "outcome")))
+
+
+def _facts(sums: Sums, start_s: float, stop_s: float) -> list[tuple[str, str]]:
     """Return names and values of what ran, as a table of the summary has them."""
-    columns = rows.columns
-    spent = columns["stop"] - columns["start"]
-    is_last = np.diff(columns["task"], append=-1) != 0
-    failed = int((is_last & (columns["outcome"] != Outcome.OK)).sum())
-    times = [
-        (f"Time in {name}", fmt.duration(float(spent[columns["kind"] == kind].sum())))
-        for kind, name in zip(Kind, task_rows.ACTIONS, strict=True)
-        if (columns["kind"] == kind).any()
-    ]
+    n_tasks, n_ok = (sum(sums.total(("kind",), "count", of).values()) for of in (TASKS, DONE))
+    seconds = sorted(sums.total(("kind",), "seconds", {}).items())
     return [
         ("Began", time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(start_s))),
         ("Duration", fmt.duration(stop_s - start_s)),
-        ("Tasks", fmt.count(int(is_last.sum()))),
-        ("Failed", fmt.count(failed) if failed else ""),
-        *times,
+        ("Tasks", fmt.count(n_tasks)),
+        ("Failed", fmt.count(n_tasks - n_ok) if n_tasks > n_ok else ""),
+        *((f"Time in {task_rows.ACTIONS[kind]}", fmt.duration(s)) for (kind,), s in seconds),
     ]
 
 
-def _prefixes(rows: TaskRows) -> list[tuple[str, ...]]:
+def _prefixes(sums: Sums, texts: Mapping[int, str]) -> list[tuple[str, ...]]:
     """Return what each function took, most time first, below a header."""
-    columns = rows.columns
-    ids, of = np.unique(columns["prefix"], return_inverse=True)
-    is_last = np.diff(columns["task"], append=-1) != 0
-
-    def per_prefix(weights: Any) -> Any:  # columns
-        return np.bincount(of, weights, len(ids))
-
-    spent = columns["stop"] - columns["start"]
-    compute, transfer = (
-        per_prefix(np.where(columns["kind"] == kind, spent, 0.0))
-        for kind in (Kind.COMPUTE, Kind.TRANSFER)
-    )
-    n = per_prefix(is_last)
-    failed = per_prefix(is_last & (columns["outcome"] != Outcome.OK))
-    nbytes = per_prefix(np.where(is_last, np.maximum(columns["nbytes"], 0), 0))
-    order = np.argsort(-compute - transfer, kind="stable")
+    of_prefix = partial(sums.total, ("prefix",))
+    n_tasks, n_ok = of_prefix("count", TASKS), of_prefix("count", DONE)
+    compute, nbytes = of_prefix("seconds", TASKS), of_prefix("nbytes", TASKS)
+    transfer = of_prefix("seconds", {"kind": Kind.TRANSFER})
     table = [
         (
-            rows.texts[int(ids[at])],
-            fmt.count(n[at]),
-            fmt.count(failed[at]),
-            fmt.duration(compute[at]),
-            fmt.duration(compute[at] / max(n[at], 1)),
-            fmt.duration(transfer[at]),
-            fmt.binary(nbytes[at]),
+            texts[one[0]],
+            fmt.count(n),
+            fmt.count(n - n_ok.get(one, 0)),
+            fmt.duration(compute[one]),
+            fmt.duration(compute[one] / n),
+            fmt.duration(transfer.get(one, 0.0)),
+            fmt.binary(nbytes[one]),
         )
-        for at in order.tolist()
+        for one, n in sorted(n_tasks.items(), key=lambda item: -compute[item[0]])
     ]
     header = ("Function", "Tasks", "Failed", "In tasks", "A task", "Transfers", "Results")
     return [header, *table] if table else []
