@@ -233,12 +233,11 @@ class _Reader:
         # What a file has not, which was written before there was such a thing, is empty.
         empty = {f.name: f.default_factory for f in fields(value)} if is_dataclass(value) else {}
         for name in saved_of(value):
-            there = getattr(value, name, None)
-            if name not in given["attributes"] and callable(make := empty.get(name)):
-                read = make()
-            else:
-                read = self.value_of(given["attributes"][name], there)
-            object.__setattr__(value, name, read)
+            if name in given["attributes"]:
+                there = getattr(value, name, None)
+                object.__setattr__(value, name, self.value_of(given["attributes"][name], there))
+            elif callable(make := empty.get(name)):
+                object.__setattr__(value, name, make())
         if restored := getattr(value, "restored", None):
             restored()
 
@@ -273,7 +272,8 @@ class _Reader:
         value = there
         if given["class"] in CLASSES:
             value = object.__new__(CLASSES[given["class"]])
-        self.restore(value, given)
+        if value is not None:  # else there is no such table any more
+            self.restore(value, given)
         return value
 
     def _mapping(self, pairs: list[Any], there: Any) -> dict[Any, Any]:  # as above
