@@ -152,9 +152,8 @@ class Collector(SchedulerPlugin):
             ASK: ask_handler(scheduler),
         }
         scheduler.handlers.update(self._handlers)
-        self._wrapped: dict[str, Callable[..., Any]] = {TASK_ERRED: self.task_erred}
-        self._before = {name: scheduler.stream_handlers[name] for name in self._wrapped}
-        scheduler.stream_handlers.update(self._wrapped)
+        self._before: Callable[..., Any] = scheduler.stream_handlers[TASK_ERRED]
+        self._wrapper = scheduler.stream_handlers[TASK_ERRED] = self.task_erred
         self._tick_soon()
 
     def _make_tables(self, scheduler: Scheduler) -> None:
@@ -264,7 +263,7 @@ class Collector(SchedulerPlugin):
     def task_erred(self, key: Any, stimulus_id: str, **message: Any) -> None:  # as `distributed`'s
         """Note an attempt that failed, then let the scheduler handle the message."""
         self._note_attempt(key, message)
-        self._before[TASK_ERRED](key=key, stimulus_id=stimulus_id, **message)
+        self._before(key=key, stimulus_id=stimulus_id, **message)
 
     @_safely
     def _note_attempt(self, key: Any, message: Mapping[str, Any]) -> None:
@@ -510,9 +509,8 @@ class Collector(SchedulerPlugin):
             if self._scheduler.handlers.get(name) is handler:
                 del self._scheduler.handlers[name]
         handlers = self._scheduler.stream_handlers
-        for name, handler in self._wrapped.items():
-            if handlers.get(name) is handler:
-                handlers[name] = self._before[name]
+        if handlers.get(TASK_ERRED) is self._wrapper:
+            handlers[TASK_ERRED] = self._before
         if self._scheduler.plugins.get(NAME) is self:
             self._scheduler.remove_plugin(NAME)
         self._error = self._error or "it has ended"
