@@ -17,7 +17,7 @@ from dask_diag_lab.schema.tables import EXTRAS, GROUPS
 from dask_diag_lab.store.actions import MAX_ROWS, ActionLog, KeyTable
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
-from dask_diag_lab.store.runs import RunTable
+from dask_diag_lab.store.runs import MAX_MISSED, RunTable
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
 from dask_diag_lab.store.strings import Epoch, Palette, StringTable
@@ -130,6 +130,12 @@ class History:
         n_strings = 1 if is_new else self._epoch.n_strings
         if not 0 <= batch.strings_from <= n_strings:
             raise ValueError(f"strings begin at {batch.strings_from}, {n_strings} are known")
+        graphs, n_graphs = batch.tables.get("graphs"), self.runs.n_graphs
+        if graphs is not None:
+            first_graph = n_graphs if is_new else self._epoch.first_graph
+            last = first_graph + int(graphs.columns["number"].max(initial=0))
+            if last > n_graphs + MAX_MISSED:
+                raise ValueError(f"graph {last} comes after graph {n_graphs}")
         if is_new:
             self._begin(batch)
         self._set_facts(batch)
@@ -138,7 +144,7 @@ class History:
         self._keys.extend(first_task + batch.keys_from, batch.keys)
         self.actions.details.update((first_task + task, packed) for task, packed in batch.details)
         self._join(batch)
-        if (graphs := batch.tables.get("graphs")) is not None:
+        if graphs is not None:
             self.runs.submitted(graphs.columns, self._epoch.first_graph)
         self._append(batch)
         self.events.hear(batch, self._epoch.known_until if is_new else None)

@@ -23,7 +23,7 @@ from dask_diag_lab.store.sums import BURST_GAP_S
 MAX_RUNS: Final = 100
 MAX_PIECES: Final = 100
 MAX_MISSED: Final = 10_000_000
-"""Graphs that the log may have lost between two batches."""
+"""Graphs that the log may have lost between two batches: of more a batch is refused."""
 TRAVEL_S: Final = 0.1
 """A graph may come so long after the cell that sent it has ended. A block of `dask_diag_lab.run`
 does not end before it has asked the scheduler."""
@@ -229,8 +229,6 @@ class RunTable:
         names = ("number", "carried", "time", "until", "client", "tasks")
         for wired, carried, *facts in zip(*(graphs[name].tolist() for name in names), strict=True):
             number = n_before + wired
-            if number > self.n_graphs + MAX_MISSED:
-                raise ValueError(f"graph {wired} comes after graph {self.n_graphs - n_before}")
             if number > self.n_graphs:  # else of a batch that failed in the middle
                 self._run_of.extend_to(number + 1)
                 self._run_of.values[number] = self._place(*facts).number

@@ -75,6 +75,7 @@ def test_a_run_without_a_task_names_the_cluster_that_did_all_of_its_work(client:
     with attached_client(1) as other:
         address = dask_diag_lab.attach(other).address
         wait(other.submit(nap, 0.1))
+        time.sleep(0.5)  # clocks are off by some 0.1 s
         with dask_diag_lab.run("idle", client) as idle:
             time.sleep(0.1)
         with dask_diag_lab.run("elsewhere", client) as its:
