@@ -17,7 +17,7 @@ from distributed import Client, Security, wait
 import dask_diag_lab
 from dask_diag_lab import MemorySampler, get_task_stream, performance_report, profile, transfers
 from tests.kernel.capture.saved import plots
-from tests.kernel.serving import wait_until
+from tests.kernel.serving import run, until, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
 pytestmark = [*PARTLY_CLOSED, pytest.mark.usefixtures("runtime_dir")]
@@ -38,6 +38,33 @@ def test_all_of_them_work_over_tls(capsys: pytest.CaptureFixture[str]) -> None:
         assert sampler.samples["run"]
         assert profile(merge_workers=False).keys() == {a, b}
         assert "data" in set(transfers().key)
+
+
+def test_all_of_them_are_awaited_with_an_asynchronous_client(tmp_path: Path) -> None:
+    async def story() -> None:
+        options: dict[str, Any] = {"asynchronous": True}
+        async with small_cluster(**options) as cluster, Client(cluster, **options) as client:
+            with pytest.raises(TypeError, match="async with"), get_task_stream(client):
+                pass
+            report = performance_report(str(tmp_path / "report.html"))
+            stream = get_task_stream(client, plot=True)
+            async with report, stream, sampler.sample("run"):
+                futures = client.map(str, range(30), pure=False)
+                await client.gather(futures)
+            assert {row["key"] for row in stream.data} == {future.key for future in futures}
+            assert stream.figure is not None
+            assert await get_task_stream(client, start=0) == stream.data
+            assert (await profile(client=client)).keys() == (await client.profile()).keys()
+            assert "direction" in await transfers(client)
+            diagnostics = dask_diag_lab.attach(client)
+        await until(lambda: diagnostics.is_closed, "it outlives its client")
+
+    sampler = MemorySampler()
+    run(story(), 60)
+    assert sampler.samples["run"]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<td>str</td><td>30</td>" in page
+    assert "await client.gather" in page  # the calling code
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from distributed import Client, wait
 
 from dask_diag_lab import MemorySampler
-from tests.kernel.serving import run, wait_until
+from tests.kernel.serving import wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
 pytestmark = PARTLY_CLOSED
@@ -58,18 +58,6 @@ def test_several_measures_of_each_worker_are_read_at_the_same_moments(client: Cl
     assert begin < whole[0, 0] < whole[-1, 0] < time.time()
     assert (whole[:, 0] == parts[0][:, 0]).all()
     assert (whole[:, 1] == parts[0][:, 1] + parts[1][:, 1]).all()
-
-
-def test_asynchronous_clients_have_one_sample_at_once() -> None:
-    async def story() -> None:
-        options: dict[str, Any] = {"asynchronous": True}
-        async with small_cluster(**options) as cluster, Client(cluster, **options):
-            sampler = MemorySampler()
-            async with sampler.sample("run"):
-                pass
-            assert [len(samples) for samples in sampler.samples.values()] == [1]
-
-    run(story(), 60)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import distributed
 import pytest
 from bokeh.models.ui import UIElement
 from distributed import Client, wait
@@ -16,7 +15,7 @@ from distributed import Client, wait
 from dask_diag_lab import profile
 from tests.kernel.capture.saved import control, plots
 from tests.kernel.dashboards import attached_client
-from tests.kernel.serving import run, wait_until
+from tests.kernel.serving import wait_until
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -87,19 +86,6 @@ def test_a_saved_profile_has_its_samples(
 def test_a_page_into_no_directory_is_an_error(client: Client, tmp_path: Path) -> None:
     with pytest.raises(OSError, match="could not be written"):
         profile(filename=str(tmp_path / "none" / "profile.html"))
-
-
-def test_an_asynchronous_client_is_awaited() -> None:
-    async def ask() -> None:
-        cluster = distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
-        )
-        async with cluster, Client(cluster, asynchronous=True) as client:
-            await client.gather(client.map(slow, range(2)))
-            tree = await profile(client=client)
-            assert tree["children"].keys() == (await client.profile())["children"].keys()
-
-    run(ask())
 
 
 def test_another_plot_is_an_error(client: Client) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-import distributed
 import fsspec
 import pytest
 from distributed import Client, wait
@@ -17,7 +16,6 @@ from traitlets.config import Config
 from dask_diag_lab import get_task_stream, performance_report
 from tests.kernel.capture.saved import control, plots, tabs
 from tests.kernel.dashboards import attached_client
-from tests.kernel.serving import run
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
 
@@ -76,21 +74,6 @@ def test_reports_nest_and_each_has_its_own_block(client: Client, tmp_path: Path)
     assert "<td>inc</td><td>10</td>" in outer
     assert "<td>abs</td>" not in inner
     assert "<td>inc</td><td>10</td>" in inner
-
-
-def test_an_asynchronous_client_writes_one_too(tmp_path: Path) -> None:
-    async def report() -> None:
-        cluster = distributed.LocalCluster(
-            n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
-        )
-        report = performance_report(str(tmp_path / "report.html"))
-        async with cluster, Client(cluster, asynchronous=True) as client, report:
-            await client.gather(client.map(inc, range(30), pure=False))
-
-    run(report())
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<td>inc</td><td>30</td>" in page
-    assert "await client.gather" in page
 
 
 def test_what_cannot_be_written_is_said_before_the_block(client: Client, tmp_path: Path) -> None:

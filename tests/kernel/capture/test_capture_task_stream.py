@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 import time
@@ -23,7 +22,7 @@ from dask_diag_lab import get_task_stream
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.views.stream.frame import PAGE_ROWS
 from tests.kernel.capture.saved import plots
-from tests.kernel.serving import LIMIT_S, run, wait_until
+from tests.kernel.serving import LIMIT_S
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
@@ -166,28 +165,6 @@ def test_a_saved_page_has_all_threads_and_keys_which_nobody_can_fetch(tmp_path: 
     assert tasks_drawn(ts.figure) == 2 * N_THREADS
     stream = json.dumps(plots(Path(path).read_text(encoding="utf-8"))["task-stream"])
     assert all(row["key"] in stream for row in ts.data)
-
-
-def test_asynchronous_clients_use_it_asynchronously() -> None:
-    async def story() -> None:
-        async with (
-            small_cluster(asynchronous=True) as cluster,
-            Client(cluster, asynchronous=True) as client,
-        ):
-            with pytest.raises(TypeError, match="async with"), get_task_stream(client):
-                pass
-            async with get_task_stream(client, plot=True) as ts:
-                futures = client.map(inc, range(30), pure=False)
-                await wait(futures)
-            assert keys(ts.data) == {future.key for future in futures}
-            assert tasks_drawn(ts.figure) == 30
-            assert await get_task_stream(client, start=0) == ts.data
-            diagnostics = dask_diag_lab.attach(client)
-        loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, wait_until, lambda: diagnostics.is_closed, "not closed")
-        await loop.shutdown_default_executor()
-
-    run(story(), 60)
 
 
 def test_a_scheduler_lost_in_the_block_raises_and_what_came_is_kept() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
 from dask_diag_lab import transfers
-from tests.kernel.serving import run, wait_until
+from tests.kernel.serving import wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
 pytestmark = [*PARTLY_CLOSED, pytest.mark.usefixtures("runtime_dir")]
@@ -50,14 +49,3 @@ def test_workers_that_do_not_answer_are_named(cluster: LocalCluster) -> None:
     with pytest.warns(RuntimeWarning, match=f"{b.address} did not answer: .*blocked-handlers"):
         frame = transfers()
     assert set(frame.worker) == {a.address}
-
-
-def test_asynchronous_clients_wait_for_it() -> None:
-    pytest.importorskip("pandas")
-
-    async def story() -> None:
-        options: dict[str, Any] = {"asynchronous": True}
-        async with small_cluster(**options) as cluster, Client(cluster, **options) as client:
-            assert len(await transfers(client)) == 0
-
-    run(story(), 60)
