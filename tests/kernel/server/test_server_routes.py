@@ -9,7 +9,7 @@ import sys
 import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
-from dask_diag_lab.server import Server, export
+from dask_diag_lab.server import Server
 from dask_diag_lab.server.handlers import OWN
 from dask_diag_lab.server.page import address_of
 from dask_diag_lab.store import LiveSession
@@ -61,23 +61,6 @@ async def test_health_follows_the_feed_and_never_counts_what_is_not_there() -> N
         served.live.set_feed_state("lost", "It is gone.", 1.0)
         health = await served.json("/health")
         assert (health["state"], health["reason"], health["workers"]) == ("lost", "It is gone.", 0)
-
-
-async def test_no_workers_and_no_memory_limit_are_fine_everywhere(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(export, "WAIT_S", 0.01)  # nobody sends what is waited for
-    gone = ["tcp://127.0.0.1:4000"]
-    async with serving() as served:
-        for batch in (
-            make_batch(2, memory_limit=0),
-            make_batch(3, workers=0, removed_workers=gone),
-        ):
-            served.live.apply(batch)
-            await served.json("/health")
-            for name in NAMES:
-                table = await served.json(f"/plots/{name}.json")
-                assert {len(column) for column in table["columns"].values()} <= {table["rows"]}
 
 
 async def test_pages_have_no_inline_script_and_say_so_to_the_browser() -> None:

@@ -37,41 +37,26 @@ def is_filled(found: Cluster, plot: Plot) -> bool:
     return any(map(len, rows)) or bool(found.caption(plot.name).facts)
 
 
-@pytest.fixture(scope="module")
-def idle() -> Iterator[Cluster]:
-    """Two workers that have nothing to do."""
-    with cluster(n_workers=2, threads_per_worker=1) as found:
-        found.becomes(lambda: len(found.table("workers-memory")["worker"]), 2)
-        yield found
-
-
-@pytest.fixture(scope="module")
-def deserted() -> Iterator[Cluster]:
-    """A scheduler without a worker."""
-    with cluster(n_workers=0) as found:
+@pytest.fixture(scope="module", params=[2, 0], ids=["idle", "deserted"])
+def still(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """Two workers that have nothing to do, or a scheduler without a worker."""
+    with cluster(n_workers=request.param, threads_per_worker=1) as found:
+        found.becomes(lambda: len(found.table("workers-memory")["worker"]), request.param)
         yield found
 
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
-def test_without_tasks_a_plot_shows_something_or_why_it_is_empty(idle: Cluster, plot: Plot) -> None:
-    def is_explained(reason: str) -> bool:
-        if not reason:
-            return is_filled(idle, plot)
-        return reason.endswith(".") and "Waiting" not in reason
-
-    idle.until(lambda: why_empty(idle, plot), is_explained)
-
-
-@pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.name)
-def test_without_workers_a_plot_shows_something_or_why_it_is_empty(
-    deserted: Cluster, plot: Plot
+def test_without_tasks_or_workers_a_plot_shows_something_or_why_it_is_empty(
+    still: Cluster, plot: Plot
 ) -> None:
     def is_explained(reason: str) -> bool:
         if not reason:
-            return is_filled(deserted, plot)
+            return is_filled(still, plot)
+        if still.addresses:
+            return reason.endswith(".") and "Waiting" not in reason
         return reason.endswith(".") and (plot.group != "Workers" or "worker" in reason.lower())
 
-    deserted.until(lambda: why_empty(deserted, plot), is_explained)
+    still.until(lambda: why_empty(still, plot), is_explained)
 
 
 def texts(_: object, picture: Model) -> set[str]:
@@ -96,17 +81,18 @@ def test_an_odd_prefix_has_one_visible_name_in_every_plot() -> None:
 
 
 def test_hardware_measures_once_its_button_is_pressed_and_never_unasked(
-    idle: Cluster, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("benchmark_disk", "benchmark_memory", "benchmark_network"):
         measure = partial(getattr(worker, name), duration="10 ms")  # in place of a second a size
         monkeypatch.setattr(worker, name, measure)
-    assert idle.rows("hardware") == []
-    assert "Nothing was measured yet" in idle.caption("hardware").empty
-    idle.drawn("hardware", lambda view, _: view.set_control("measure", ""))
-    rows = idle.until(lambda: idle.rows("hardware"), bool)
-    rates = {(row["kind"], row["size"]): row["rate"] for row in rows}
-    assert {kind for kind, _ in rates} == {"memory", "disk", "network"}
-    assert all(rate > 0 for rate in rates.values())
-    assert rates["memory", 1 << 20] > 2**20  # bytes a second
-    assert idle.caption("hardware").note.startswith("Means of all workers at ")
+    with cluster(n_workers=2, threads_per_worker=1) as found:
+        assert found.rows("hardware") == []
+        assert "Nothing was measured yet" in found.caption("hardware").empty
+        found.drawn("hardware", lambda view, _: view.set_control("measure", ""))
+        rows = found.until(lambda: found.rows("hardware"), bool)
+        rates = {(row["kind"], row["size"]): row["rate"] for row in rows}
+        assert {kind for kind, _ in rates} == {"memory", "disk", "network"}
+        assert all(rate > 0 for rate in rates.values())
+        assert rates["memory", 1 << 20] > 2**20  # bytes a second
+        assert found.caption("hardware").note.startswith("Means of all workers at ")

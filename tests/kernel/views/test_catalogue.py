@@ -8,15 +8,12 @@ import pytest
 from bokeh.models import Axis
 from bokeh.models import Plot as BokehPlot
 
-from dask_diag_lab.schema import Change
-from dask_diag_lab.schema.columns import columns_of
-from dask_diag_lab.schema.tables import EXTRAS
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.look import DARK, LIGHT, PALETTES, Look
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from tests.kernel.store.batches import group_row, prefix_row
 from tests.kernel.views.drawn import Drawn
-from tests.kernel.views.situations import FINE, GIB, batch, change, graph, session_of, worker
+from tests.kernel.views.situations import FINE, GIB, change, graph, session_of, worker
 
 NAN = float("nan")
 METRICS = {
@@ -65,19 +62,6 @@ def test_an_empty_plot_says_why_and_in_words(plot: Plot) -> None:
     assert not (caption.empty and any(map(shown_axes, drawn.document.roots)))
     drawn.view.table()  # raises where columns are not of equal length
     drawn.view.close()
-
-
-@every_plot
-def test_a_plot_waits_in_other_words_than_those_for_nothing(plot: Plot) -> None:
-    live = session_of(workers=[worker(0, metrics=METRICS)])
-    view = Drawn(plot(live)).view
-    needed = [extra for extra in EXTRAS if extra.name in view.needs]
-    before = view.caption.empty
-    if needed and before.startswith("Waiting"):
-        live.apply(batch(extras={extra.name: Change(columns_of(extra, [])) for extra in needed}))
-        view.update()
-        assert view.caption.empty not in ("", before)
-    view.close()
 
 
 def shown_axes(part: Any) -> list[Axis]:  # any layout or plot
