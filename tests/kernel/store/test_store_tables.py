@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,7 +11,6 @@ from dask_diag_lab.store.events import MAX_EVENTS
 from tests.kernel.store.batches import (
     T0,
     BatchMaker,
-    graph_change,
     group_row,
     prefix_row,
     worker_row,
@@ -30,38 +27,6 @@ def test_prefixes_with_work_left_come_before_larger_ones_without() -> None:
     assert history.prefixes.names == ["next", "now", "gone", "kept"]
     history.apply(maker.batch(prefixes=[prefix_row("next", memory=3)]))
     assert history.prefixes.names == ["now", "gone", "kept", "next"]
-
-
-def test_tables_move_their_version_only_with_their_content() -> None:
-    history, maker = History(), BatchMaker()
-
-    def batch(**more: Any) -> Any:
-        given: dict[str, Any] = {
-            "prefixes": [prefix_row("inc", memory=1)],
-            "groups": [group_row("inc-1", "inc", ["dec-1"], memory=1)],
-            "workers": [worker_row(A)],
-            "graph": graph_change(total=1, added=[("inc-1", "inc", ())]),
-            "nthreads": [(T0, 2)],
-        }
-        return maker.batch(**given | more)
-
-    history.apply(batch())
-    tables = ("prefixes", "groups", "workers", "graph", "nthreads", "slots", "actions", "running")
-    before = [getattr(history, name).version for name in tables]
-    history.apply(batch())
-    assert [getattr(history, name).version for name in tables] == before
-    changed: dict[str, Any] = {
-        "prefixes": [prefix_row("inc", memory=2)],
-        "groups": [group_row("inc-1", "inc", ["dec-1"], memory=2)],
-        "workers": [worker_row(A, cpu=7.0)],
-        "graph": graph_change(total=1, states={"inc-1": 5}),
-        "nthreads": [(T0 + 1, 4)],
-    }
-    for name, value in changed.items():
-        version, whole = getattr(history, name).version, history.version
-        history.apply(batch(**{name: value}))
-        assert getattr(history, name).version > version
-        assert history.version > whole
 
 
 def test_groups_whose_tasks_were_all_done_and_forgotten_are_kept_apart() -> None:

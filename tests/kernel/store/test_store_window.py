@@ -24,25 +24,6 @@ def busy() -> History:
     return history
 
 
-WINDOWS = [
-    *((-0.5, 1.5), (0.4, 0.6), (0.5, 0.51), (0.731, 0.7311)),
-    *((0.99, 5.0), (-3.0, 0.01), (0.25, 0.25), (2.0, 3.0)),
-]
-
-
-@pytest.mark.parametrize(
-    ("width_px", "max_rects"), [(800, 30_000), (800, 2000), (800, 700), (12, 30_000), (800, 100)]
-)
-def test_answer_is_what_the_definition_says(busy: History, width_px: int, max_rects: int) -> None:
-    first, span = busy.actions.first_start, busy.actions.last_stop - busy.actions.first_start
-    for begin, end in WINDOWS:
-        t0, t1 = first + begin * span, first + end * span
-        answer = busy.actions.query(t0, t1, None, width_px, max_rects).answer()
-        assert len(answer) <= max_rects
-        if 8 * answer.resolution_s <= max(t1 - t0, 1e-9):
-            brute.check(busy, answer, t0, t1)
-
-
 @pytest.mark.parametrize("slots", [[0], [3, 7, 8], [15, 2], list(range(16)), []])
 def test_only_slots_that_were_asked_for_are_answered(busy: History, slots: list[int]) -> None:
     t0, t1 = busy.actions.first_start, busy.actions.last_stop
