@@ -33,20 +33,6 @@ def leaves(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield tree
 
 
-async def test_profile_of_tasks_has_the_innermost_function_and_counts_it_at_its_caller() -> None:
-    async with cluster(2, config=PROFILED) as (s, _, c), asking(s.address) as ask:
-        await c.gather(c.map(burn, [0.5, 0.51]))
-        found = await ask("profile", **profile_of())
-        counts = {leaf["description"]["name"]: leaf["count"] for leaf in leaves(found["tree"])}
-        assert counts["burn"] == 0
-        burnt = found["tree"]["count"]
-        # The interpreter is shared with the workers: samples may be fewer, never more.
-        spent_s = s.task_prefixes["burn"].all_durations["compute"]
-        assert 0 < burnt * found["interval_s"] < 1.3 * spent_s
-        assert found["missing"] == {}
-        assert found["n_workers"] == 2
-
-
 async def test_profile_can_be_of_one_prefix_and_of_one_worker() -> None:
     async with cluster(2, config=PROFILED) as (s, (a, b), c), asking(s.address) as ask:
         await c.submit(burn, 0.4, workers=[a.address], key="burn-1")

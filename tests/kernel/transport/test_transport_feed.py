@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 import pytest
-from distributed import Scheduler
 
 from dask_diag_lab.collector import LEAVE, PULL, Collector
 from dask_diag_lab.schema import Batch
@@ -75,24 +74,6 @@ async def test_rows_lost_between_two_pulls_are_counted_once() -> None:
             n = len(seen.batches)
             await until(lambda: len(seen.batches) > n + 3)
             assert seen.history.actions.dropped + len(seen.rows) == total
-
-
-async def test_a_scheduler_that_went_and_came_back_on_the_same_port_is_fed_again() -> None:
-    async with cluster() as (s, _, c):
-        await c.gather(c.map(inc, range(4)))
-        address, port = s.address, s.port
-        async with feeding(address) as (_, seen):
-            await until(lambda: seen.state == "live")
-            await s.close()
-            lost = await until(lambda: [x for x in seen.states if x.state == "lost"])
-            assert address in lost[0].reason
-            same = Scheduler(host="127.0.0.1", port=port, dashboard_address=":0")
-            async with same as again:
-                assert again.address == address
-                await until(lambda: seen.state == "live")
-                assert seen.last.scheduler.id == again.id != s.id
-                assert len({b.epoch for b in seen.batches}) == 2
-            await until(lambda: seen.state == "lost")
 
 
 async def test_nobody_there_is_lost_with_a_reason() -> None:

@@ -54,29 +54,18 @@ asyncio.run(main())
 def stranger(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A scheduler in a process where nothing called dask_diag_lab can be imported."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-c", SCHEDULER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
+    command, pipe = [sys.executable, "-I", "-c", SCHEDULER], subprocess.PIPE
+    with subprocess.Popen(
+        command,
+        stdin=pipe,
+        stdout=pipe,
         stderr=subprocess.DEVNULL,
         cwd=tmp_path,
         env=env,
         text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdin is not None
-    try:
+    ) as process:  # at the end its input is closed, and with that it ends
+        assert process.stdout is not None
         yield json.loads(process.stdout.readline())["address"], process
-    finally:
-        if process.poll() is None:
-            process.stdin.close()
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        process.stdout.close()
-        process.stdin.close()
 
 
 @pytest.mark.slow
