@@ -8,7 +8,7 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import UNASKED, Query
-from dask_diag_lab.views.scheduler.system import UNMEASURED, Hardware
+from dask_diag_lab.views.scheduler.system import Hardware
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import session_of, worker
 
@@ -39,17 +39,6 @@ def pressed(*workers: dict[str, Any]) -> Bench:
     bench = Bench(*(workers or [worker(0)]))
     bench.press()
     return bench
-
-
-def test_hardware_measures_only_when_asked_and_says_that_it_does() -> None:
-    bench = Bench(worker(0))
-    assert bench.asked == []
-    assert bench.view.caption.empty == UNMEASURED
-    assert [control.label for control in bench.view.caption.controls] == ["Measure now"]
-    bench.press()
-    assert [query.kind for query in bench.asked] == ["hardware"]
-    assert bench.view.caption.empty.startswith("Measuring")
-    assert bench.view.caption.controls == []
 
 
 def test_what_was_measured_is_shown_to_every_page_and_by_the_table() -> None:

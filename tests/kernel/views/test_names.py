@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 
 import pytest
 from dask.utils import key_split
 
-from dask_diag_lab.schema import Batch
-from dask_diag_lab.store import History
 from dask_diag_lab.views.names import (
     BLANK,
-    NO_DATA,
-    NO_WORKERS,
     known_names,
     name_label,
-    no_workers,
     shown_name,
     worker_name,
 )
@@ -53,17 +47,3 @@ def test_worker_that_left_keeps_its_name_and_is_marked() -> None:
     assert worker_name(live.history, worker(0)["address"]) == "alpha"
     assert worker_name(live.history, worker(1)["address"]) == "beta (left)"
     assert worker_name(live.history, "tcp://10.0.0.99:1") == "10.0.0.99:1"
-
-
-def all_left() -> Batch:
-    """Return a batch by which there were four threads once and are none now."""
-    return batch(nthreads=0, workers=[], history=[(10.0, 4), (3723.0, 0)])
-
-
-def test_no_workers_yet_and_no_workers_any_more_have_different_texts() -> None:
-    assert no_workers(History()) == NO_DATA
-    live = session_of(nthreads=0, workers=[])
-    assert no_workers(live.history) == NO_WORKERS
-    live.apply(all_left())
-    assert no_workers(live.history).startswith("No workers now: the last one left at ")
-    assert re.search(r":02:03 \S+\. Add some with cluster\.scale\(4\)\.", no_workers(live.history))

@@ -6,42 +6,15 @@ import math
 from typing import Any, Final
 
 import pytest
-from bokeh.models.widgets import Div
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.scheduler.moves import Shuffle
-from dask_diag_lab.views.scheduler.system import Clients, Counters, SchedulerSystem
+from dask_diag_lab.views.scheduler.system import Clients, Counters
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, change, session_of, worker
 
 T0: Final = 1000.0
-NAN = float("nan")
-
-
-def system_row(time: float, **given: float) -> tuple[float, ...]:
-    values = {"cpu": 10.0, "memory": 1e8, "read": 1e3, "write": 2e3} | given
-    return (
-        *(time, values["cpu"], values["memory"], values["read"], values["write"]),
-        *(NAN, NAN, values.get("fds", 40.0), values.get("gil", NAN), values.get("loop", 0.02)),
-    )
-
-
-# --- event loops and the scheduler's process
-
-
-def test_each_chart_of_the_scheduler_has_its_headline() -> None:
-    rows = [system_row(T0 + i, cpu=97.0) for i in range(20)]
-    shown = Drawn(SchedulerSystem(session_of(extras=change("system", rows))))
-    headings = [div.text for div in shown.models(Div)]
-    assert headings == [
-        "CPU: 97 %",
-        "Memory: 95.4 MiB",
-        "Network of its host: 1.00 kB/s in, 2.00 kB/s out",
-        "Open files: 40",
-    ]
-
-
 # --- counters
 
 
@@ -102,7 +75,7 @@ A, B = "tcp://10.0.0.0:4000", "tcp://10.0.0.1:4000"
 
 
 def shuffle_row(shuffle: str, number: int, sent: float) -> tuple[Any, ...]:
-    buffers = (sent, sent, sent / 2, 10.0, 100.0, sent, sent / 4, 0.0, 20.0, NAN)
+    buffers = (sent, sent, sent / 2, 10.0, 100.0, sent, sent / 4, 0.0, 20.0, math.nan)
     return (shuffle, f"tcp://10.0.0.{number}:4000", *buffers, T0)
 
 
