@@ -25,7 +25,7 @@ COMPONENTS: Final[Mapping[str, str]] = {
     "workers-memory": "WorkersMemory",
     "occupancy": "Occupancy",
     "workers-transfer-bytes": "WorkersTransferBytes",
-    "workers": "WorkerReader",
+    "workers": "WorkerTable",
     "workers-network": "WorkerNetworkBandwidth",
     "progress": "TaskProgress",
     "memory-by-key": "MemoryByKey",
