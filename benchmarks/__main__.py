@@ -17,7 +17,6 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "hook_cost": ("scheduler", "The collector's part of it, in the scheduler's loop"),
     "idle_traffic": ("traffic", "A viewer of four plots while nothing changes, 100 workers"),
     "catalogue": ("updates", "One update of each plot, everything it shows changing"),
-    "many_rows": ("updates", "One update of plots with many rows of another kind"),
     "million_tasks": ("kernel", "The history of a million tasks"),
     "any_window": ("windows", "Any window of a million tasks, in each plot that has one"),
     "status_page": ("traffic", "A status page of 1000 workers"),

@@ -12,7 +12,6 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.simulator import BEGIN, PREFIXES, Simulation
-from dask_diag_lab.jobs import Job
 from dask_diag_lab.schema import STATES, Batch, Change
 from dask_diag_lab.schema.columns import arrays, columns_of
 from dask_diag_lab.schema.tables import EVENTS, EXTRAS, GROUPS, WORKERS, Field
@@ -32,24 +31,6 @@ _OTHER_ROWS: Final = 200
 Tree = dict[str, Any]  # a node of a profile: values of several types
 
 
-class JobsByHand:
-    """Takes the work that views leave to another thread, and does it when asked to."""
-
-    def __init__(self, live: LiveSession) -> None:
-        self._live = live
-        self._begun: list[Job[Any]] = []  # results of any type
-        live.jobs.on_start = self._begun.append
-
-    def work(self) -> bool:
-        """Do all that was begun; return whether there was any."""
-        begun = list(self._begun)
-        self._begun.clear()
-        for job in begun:
-            job.do()
-            self._live.job_done(job)
-        return bool(begun)
-
-
 class ChangingCluster:
     """A simulated cluster near its end: the last batches bring changes of everything.
 
@@ -66,7 +47,6 @@ class ChangingCluster:
     ----------
     live : LiveSession
         Its queries for profiles are answered at once, and anew with each step.
-    jobs : JobsByHand
     """
 
     def __init__(self, n_workers: int, n_tasks: int, n_steps: int, n_threads: int = 4) -> None:
@@ -74,7 +54,6 @@ class ChangingCluster:
         # The simulated clock moves with the batches alone.
         self.live = LiveSession(clock=lambda: 0.0)
         self.live.queries.on_ask = self._answer
-        self.jobs = JobsByHand(self.live)
         self._asked: dict[int, Query] = {}
         self._profiles = [profile_tree(seed) for seed in range(3)]
         self._rows = len(simulation.actions["start"])

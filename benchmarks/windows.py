@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import time
-from collections.abc import Iterator, Mapping
-from functools import cached_property
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator
+from functools import cached_property, partial
+from typing import Any, Final
 
 import numpy as np
-from bokeh.models import Plot as BokehPlot
 
 from benchmarks.changing import ChangingCluster
+from benchmarks.pages import Browser, Cost, cost, page_of
 from benchmarks.report import Figure
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.server.page import Page
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.store.sums import Window
-from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.registry import Plot, built_in_plots
 from dask_diag_lab.views.view import arguments_of
 
@@ -38,74 +35,36 @@ _TRANSFERS: Final = 40_000
 """Of an answer: `answers.MAX_ALL_TRANSFERS`."""
 
 
-class _Browser:
-    """Takes the place of a browser's stream."""
-
-    is_sending = has_several = False
-
-    def send(self, text: str, parts: list[bytes]) -> None:
-        """Take a message."""
-
-
-class _Cost(NamedTuple):
-    """Milliseconds: processor time of all threads, of the longest turn on the loop; and passed."""
-
-    cpu: float
-    turn: float
-    wall: float
-
-
-async def _cost(page: Page, live: LiveSession, selection: Mapping[str, str]) -> _Cost:
-    """Show a window, and bring the page up to date until nothing more is worked out for it."""
-    turns, began, n_done = list[float](), time.perf_counter(), -1
-    with live.jobs.noticed() as jobs:
-        while n_done != live.jobs.version:
-            n_done, begun = live.jobs.version, time.thread_time()
-            if not turns:
-                page.select(selection)
-            page.update()
-            turns.append(time.thread_time() - begun)
-            while live.jobs.n_open:
-                await asyncio.sleep(1e-3)
-    wall_s = time.perf_counter() - began
-    cpu_s = sum(turns) + sum(job.took_s for job in jobs)
-    return _Cost(1e3 * cpu_s, 1e3 * max(turns), 1e3 * wall_s)
-
-
-async def _costs(plot: Plot, live: LiveSession) -> dict[float, _Cost]:
+async def _costs(plot: Plot, live: LiveSession) -> dict[float, Cost]:
     """Return the cost of the worst window of each width, each shown after another one."""
-    actions, browser = live.history.actions, _Browser()
+    actions = live.history.actions
     begin, span = actions.first_start, actions.last_stop - actions.first_start
-    page = Page(plot, live, LIGHT, {}, browser, "1")  # type: ignore[arg-type]  # all it uses
-    for part in page.document.roots[0].select({"type": BokehPlot}):  # as a browser tells it
-        part.set_from_json("outer_width", 900)
-        part.set_from_json("outer_height", 500)
-    await _cost(page, live, {})
+    page = await page_of(plot, live, Browser())
     places = [(share, place) for share in _SHARES for place in _PLACES if share < 1 or not place]
-    seen: dict[tuple[float, float], list[_Cost]] = {at: [] for at in places}
+    seen: dict[tuple[float, float], list[Cost]] = {at: [] for at in places}
     for _ in range(_REPEATS):
         for share, place in places:
             start = begin + place * (1 - share) * span
             selection = arguments_of(Window(start, start + share * span))
             gc.collect()
             gc.disable()  # in whose time it would run is chance
-            seen[share, place].append(await _cost(page, live, selection))
+            seen[share, place].append(await cost(page, live, partial(page.select, selection)))
             gc.enable()
     page.close()
-    worst: dict[float, _Cost] = {}
+    worst: dict[float, Cost] = {}
     for (share, _), costs in seen.items():
         least = map(min, zip(*costs, strict=True))
-        worst[share] = _Cost(*map(max, least, worst.get(share, _Cost(0, 0, 0))))
+        worst[share] = Cost(*map(max, least, worst.get(share, Cost(0, 0, 0))))
     return worst
 
 
-def _figures(name: str, worst: dict[float, _Cost]) -> Iterator[Figure]:
+def _figures(name: str, worst: dict[float, Cost]) -> Iterator[Figure]:
     """Yield the worst window of a plot; where it is over the budget, the other ones as well."""
-    for share, cost in sorted(worst.items(), key=lambda item: -item[1].cpu):
-        note = f"{cost.turn:.1f} at once on the loop, {cost.wall:.0f} passed"
+    for share, its in sorted(worst.items(), key=lambda item: -item[1].cpu):
+        note = f"{its.turn:.1f} at once on the loop, {its.wall:.0f} passed"
         budget_ms = _OF_ALL_MS.get(name, _BUDGET_MS) if share == 1 else _BUDGET_MS
-        yield Figure(f"{name}, {100 * share:g} %", "ms", cost.cpu, None, budget_ms, note)
-        if cost.cpu <= _BUDGET_MS:
+        yield Figure(f"{name}, {100 * share:g} %", "ms", its.cpu, None, budget_ms, note)
+        if its.cpu <= _BUDGET_MS:
             return
 
 
@@ -145,7 +104,7 @@ async def _all() -> list[Figure]:
         if plot.has_period:
             worst = await _costs(plot, live)
             figures += _figures(plot.name, worst)
-            turns[plot.name] = max(cost.turn for cost in worst.values())
+            turns[plot.name] = max(its.turn for its in worst.values())
     runner.close()
     slowest = max(turns, key=turns.__getitem__)
     what = f"longest turn on the loop, of {slowest}"
