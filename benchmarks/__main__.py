@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
-from benchmarks.report import header, table
+from benchmarks.report import header, table, write_between
 
 BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "scheduler_cost": ("scheduler", "Scheduler CPU per task"),
@@ -33,14 +33,6 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
 """Of each name its module, where the function has that name, and the title of its table."""
 
 
-def _replace_figures(file: Path, text: str) -> None:
-    """Put ``text`` between the two marks of the document."""
-    begin, end = "<!-- figures -->", "<!-- end of figures -->"
-    before, _, rest = file.read_text().partition(begin)
-    _, _, after = rest.partition(end)
-    file.write_text(f"{before}{begin}\n\n{text}\n{end}{after}")
-
-
 def main() -> None:
     """Run the chosen benchmarks one after the other."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -59,7 +51,7 @@ def main() -> None:
         print(f"{part}\n({time.monotonic() - began:.0f} s)\n", flush=True)
         parts.append(part)
     if arguments.write:
-        _replace_figures(arguments.write, "\n".join(parts))
+        write_between(arguments.write, "figures", "\n" + "\n".join(parts))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pickle
 import time
-import tracemalloc
 from collections.abc import Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -102,27 +101,18 @@ def _live() -> tuple[float, float]:
 
 @asynccontextmanager
 async def kept(batches: str) -> Served:
-    """Give the MB that a history of the batches in a file holds: of the machine, and of objects."""
+    """Give the MB that the process gains by a history of the batches in a file."""
     process = psutil.Process()
     with Path(batches).open("rb") as file:  # noqa: ASYNC230 - there is nothing else to do
-
-        def stored() -> tuple[History, float]:
-            file.seek(0)
-            gc.collect()
-            before, history = process.memory_info().rss, History()
-            with suppress(EOFError):
-                while True:
-                    history.apply(pickle.load(file))  # noqa: S301 - of `_kept_mb`
-            gc.collect()
-            return history, (process.memory_info().rss - before) / 1e6
-
-        first = stored()  # also kept, so that its memory is not used again
-        tracemalloc.start()
-        second = stored()
-        yield [first[1], tracemalloc.get_traced_memory()[0] / 1e6], lambda: bool(second)
+        before, history = process.memory_info().rss, History()
+        with suppress(EOFError):
+            while True:
+                history.apply(pickle.load(file))  # noqa: S301 - of `_kept_mb`
+    gc.collect()
+    yield (process.memory_info().rss - before) / 1e6, lambda: history.actions.total
 
 
-def _kept_mb(n_tasks: int) -> tuple[float, float]:
+def _kept_mb(n_tasks: int) -> float:
     """Return what `kept` measures of so many tasks and their keys."""
     with TemporaryDirectory() as folder:
         batches = Path(folder) / "batches"
@@ -131,17 +121,14 @@ def _kept_mb(n_tasks: int) -> tuple[float, float]:
                 pickle.dump(batch, file)
         # A process of its own: memory that this one has freed would be used again, and not seen.
         with running("kernel.kept", batches) as program:
-            resident, traced = program.info
-            return resident, traced
+            return float(program.info)
 
 
 def kernel_cost() -> list[Figure]:
-    """Return the three figures of the design's last row."""
+    """Return the figures of the design's last row."""
     attach_s, share = _live()
-    resident, traced = _kept_mb(1_000_000)
     return [
         Figure("attach() until it is served", "s", attach_s, None, 0.3),
         Figure("four plots of 100 workers, changing", "% of a core", share, None, 5),
-        Figure("1 000 000 tasks kept, resident", "MB", resident, None, 150),
-        Figure("the same, as Python counts it", "MB", traced),
+        Figure("1 000 000 tasks kept, resident", "MB", _kept_mb(1_000_000), None, 150),
     ]

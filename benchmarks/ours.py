@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from benchmarks.changing import ChangingCluster
 from benchmarks.program import Served
-from benchmarks.simulator import BEGIN, Simulation
+from benchmarks.simulator import Simulation
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.store import LiveSession
 
@@ -24,8 +24,6 @@ _INFO: Final[dict[str, Any]] = {
     "scheduler": {"id": "simulated", "address": "tcp://127.0.0.1:1"},
 }
 _TOKEN: Final = "benchmark-" + "0" * 40
-_FOLLOW_S: Final = 0.25
-"""Between two batches, as of a watched feed."""
 
 
 @contextmanager
@@ -50,7 +48,7 @@ def announced(url: str, runtime: str) -> Iterator[None]:
 async def _serving(
     live: LiveSession, step: Callable[[], object] | None, interval_s: float
 ) -> AsyncIterator[tuple[dict[str, str], Callable[[], object]]]:
-    """Serve a history in which ``step`` changes something each ``interval_s`` until it is asked."""
+    """Serve a history in which ``step`` changes something each ``interval_s``."""
     live.set_feed_state("live", "", time.time())
     server = Server(live, info=lambda: _INFO, token=_TOKEN)
     live.on_change = server.tick
@@ -62,14 +60,14 @@ async def _serving(
             step()
 
     going = asyncio.create_task(go_on())
-    yield {"url": url, "token": _TOKEN}, going.cancel
+    yield {"url": url, "token": _TOKEN}, lambda: None
     going.cancel()
     await server.stop()
 
 
 @asynccontextmanager
 async def status_page(n_workers: str, interval_s: str) -> Served:
-    """Serve a cluster that changes each ``interval_s``; a line stops it changing."""
+    """Serve a cluster that changes each ``interval_s``."""
     cluster = ChangingCluster(int(n_workers), 100 * int(n_workers), 200)
     async with _serving(cluster.live, cluster.step, float(interval_s)) as served:
         yield served
@@ -84,24 +82,3 @@ async def task_stream(n_tasks: str, runtime: str = "") -> Served:
     async with _serving(live, None, 0) as (where, answer):
         with announced(where["url"], runtime) if runtime else nullcontext():
             yield {**where, "url": f"{where['url']}/plots/task-stream"}, answer
-
-
-@asynccontextmanager
-async def dense_run(n_tasks: str) -> Served:
-    """Serve a task stream of 64 threads while it grows by some 600 tasks a second."""
-    simulation = Simulation(16, 4, int(n_tasks), deaths=0)
-    stops = simulation.actions["stop"]
-    row, now = 0, BEGIN + 1
-    live = LiveSession()
-
-    def step() -> None:
-        nonlocal row, now
-        now += _FOLLOW_S
-        first = row
-        while row < len(stops) - 1 and stops[row] <= now:
-            row += 1
-        live.apply(simulation.batch(first, row))
-
-    step()
-    async with _serving(live, step, _FOLLOW_S) as served:
-        yield served

@@ -1,4 +1,4 @@
-"""The relay with many viewers: what it adds to each frame, and what a slow reader costs."""
+"""The relay with many viewers: what it adds to each frame."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from tornado.httpclient import HTTPRequest
 from tornado.httpserver import HTTPServer
 from tornado.netutil import bind_sockets
 from tornado.websocket import (
-    WebSocketClientConnection,
     WebSocketClosedError,
     WebSocketHandler,
     websocket_connect,
@@ -32,7 +31,6 @@ _DIRECT = 50
 _INTERVAL_S = 0.1
 _FRAME_BYTES = 2_000
 """About what an update of a plot is."""
-_LARGE_BYTES = 1_000_000
 _SECONDS = 10.0
 _TOO_LATE_MS = 20
 _STAMP = 20
@@ -40,23 +38,21 @@ _STAMP = 20
 
 
 class _Frames(WebSocketHandler):
-    """Frames that begin with the time: paced ones, or large ones as fast as they are taken."""
+    """Paced frames that begin with the time."""
 
     def open(self) -> None:
-        is_large = self.get_argument("kind") == "large"
-        self._sending = asyncio.create_task(self._send(is_large))
+        self._sending = asyncio.create_task(self._send())
 
     def on_close(self) -> None:
         self._sending.cancel()
 
-    async def _send(self, is_large: bool) -> None:
-        padding = "x" * (_LARGE_BYTES if is_large else _FRAME_BYTES)
+    async def _send(self) -> None:
         due = time.time() + random.uniform(0, _INTERVAL_S)  # not all at once
         with suppress(WebSocketClosedError):
             while True:
-                await asyncio.sleep(0 if is_large else due - time.time())
+                await asyncio.sleep(due - time.time())
                 due = max(due + _INTERVAL_S, time.time())  # what is late is not made up for
-                await self.write_message(f"{time.time():<{_STAMP}.6f}{padding}")
+                await self.write_message(f"{time.time():<{_STAMP}.6f}" + "x" * _FRAME_BYTES)
 
 
 class _Empty(web.RequestHandler):
@@ -78,16 +74,13 @@ async def frames(runtime: str) -> Served:
     server.stop()
 
 
-async def _opened(url: str, lab: Lab) -> WebSocketClientConnection:
-    return await websocket_connect(HTTPRequest(url.replace("http", "ws", 1), headers=lab.headers))
-
-
 async def _follow(url: str, lab: Lab, n_sockets: int) -> tuple[list[float], list[object]]:
     """Open so many sockets; return how old their frames are, in milliseconds, as they come."""
     ages_ms: list[float] = []
 
     async def follow() -> None:
-        socket = await _opened(url, lab)
+        address = url.replace("http", "ws", 1)
+        socket = await websocket_connect(HTTPRequest(address, headers=lab.headers))
         opened.release()
         while (message := await socket.read_message()) is not None:
             ages_ms.append(1000 * (time.time() - float(message[:_STAMP])))
@@ -103,11 +96,8 @@ async def _measure(lab: Lab, url: str) -> list[Figure]:
     relayed_url = f"{lab.url}/dask-diag-lab/dashboards/{'0' * 32}/stream"
     process = psutil.Process(lab.pid)
 
-    def memory_mb() -> float:
-        return float(process.memory_full_info().uss) / 1e6
-
     ages = [
-        await _follow(f"{place}?kind=paced", lab, n_sockets)
+        await _follow(place, lab, n_sockets)
         for place, n_sockets in ((f"{url}/stream", _DIRECT), (relayed_url, _RELAYED))
     ]
 
@@ -119,30 +109,22 @@ async def _measure(lab: Lab, url: str) -> list[Figure]:
         return [np.array([*np.percentile(seen, [50, 95]), len(seen)]) for seen, _ in ages]
 
     await both(_SECONDS / 4)
-    before_mb, before_s = memory_mb(), sum(process.cpu_times()[:2])
+    before_s = sum(process.cpu_times()[:2])
     at_first, then = await both(_SECONDS)
-    used_s, after_mb = sum(process.cpu_times()[:2]) - before_s, memory_mb()
+    used_s = sum(process.cpu_times()[:2]) - before_s
     if at_first[0] > _TOO_LATE_MS:
         msg = f"the machine is too busy: frames that are not relayed took {at_first[0]:.0f} ms"
         raise RuntimeError(msg)
-    slow = await _opened(f"{relayed_url}?kind=large", lab)
-    beside_first, beside_then = await both(_SECONDS)
-    slow_mb = memory_mb() - after_mb
-    slow.close()
-    held = "beside one that reads nothing of 1 MB frames"
     return [
         Figure("direct, median", "ms", at_first[0]),
         Figure("relayed, median", "ms", then[0]),
         Figure("added, median", "ms", then[0] - at_first[0], None, 5),
         Figure("added, 95th percentile", "ms", then[1] - at_first[1]),
-        Figure(f"added, median, {held}", "ms", beside_then[0] - beside_first[0], None, 5),
-        Figure("memory that this one takes of the Jupyter server", "MB", slow_mb, None, 10),
-        Figure("memory that the others add to it in 10 s", "MB", after_mb - before_mb, None, 1),
         Figure("CPU of the Jupyter server, a frame", "µs", used_s / then[2] * 1e6),
     ]
 
 
 def relay() -> list[Figure]:
-    """Return what the relay adds to the age of frames, in milliseconds, and its memory."""
+    """Return what the relay adds to the age of frames, in milliseconds."""
     with running_lab() as lab, running("relay.frames", lab.runtime) as program:
         return asyncio.run(_measure(lab, program.info))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
+from pathlib import Path
 
 import psutil
 
@@ -81,3 +82,10 @@ def header(command: str) -> str:
     """Return the date, command and machine lines that stand above the tables."""
     today = datetime.now(tz=UTC).date().isoformat()
     return f"Measured {today} with `{command}`.\n\nMachine: {machine()}.\n"
+
+
+def write_between(file: Path, mark: str, text: str) -> None:
+    """Put ``text`` between the two marks of this name in a document."""
+    begin, end = f"<!-- {mark} -->", f"<!-- end of {mark} -->"
+    before, _, rest = file.read_text(encoding="utf-8").partition(begin)
+    file.write_text(f"{before}{begin}\n{text}\n{end}{rest.partition(end)[2]}", encoding="utf-8")

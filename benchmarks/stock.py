@@ -119,7 +119,7 @@ def _median_ms(component: Any, scheduler: Scheduler) -> float:  # of several cla
 
 @asynccontextmanager
 async def status_page(n_workers: str, interval_s: str) -> Served:
-    """Serve workers that all change each ``interval_s``; a line stops them changing."""
+    """Serve workers that all change each ``interval_s``."""
     async with _scheduler(int(n_workers), dashboard=True) as scheduler:
 
         async def go_on() -> None:
@@ -129,7 +129,8 @@ async def status_page(n_workers: str, interval_s: str) -> Served:
 
         going = asyncio.create_task(go_on())
         port = scheduler.identity()["services"]["dashboard"]
-        yield {"url": f"http://127.0.0.1:{port}"}, going.cancel
+        yield {"url": f"http://127.0.0.1:{port}"}, lambda: None
+        going.cancel()
 
 
 @asynccontextmanager

@@ -21,13 +21,6 @@ _SHOWN = ("cluster-memory", "workers-memory", "nprocessing", "task-stream", "pro
 _TASKS = 40
 
 
-def following_kbps(n_tasks: int = 90_000) -> float:
-    """Return the kB/s that one page of a task stream is sent while it follows a dense run."""
-    with running("ours.dense_run", n_tasks) as program:
-        url, token = program.info["url"], program.info["token"]
-        return _rates([(url, token, ["task-stream"])], 2, 120)[1]
-
-
 def _rates(targets: list[Target], settle_s: float, seconds: float) -> tuple[float, float]:
     """Return frames and kB a second, after a first picture has settled."""
     with watching(targets) as viewers:
@@ -53,27 +46,20 @@ def idle_traffic() -> list[Figure]:
     ]
 
 
-def _status_page(module: str) -> tuple[float, float, float]:
-    """Return kB/s while everything changes, and frames/s and kB/s once nothing does."""
+def _status_page_kbps(module: str) -> float:
+    """Return kB/s while everything changes."""
     with running(f"{module}.status_page", _WORKERS, _HEARTBEAT_S) as program:
         url, token = program.info["url"], program.info.get("token", "")
         is_stock = module == "stock"
         targets: list[Target] = [(f"{url}/status", "", ()) if is_stock else (url, token, _SHOWN)]
-        moving = _rates(targets, 2 * _HEARTBEAT_S, 5 * _HEARTBEAT_S)
-        program.ask()
-        still = _rates(targets, 3, 15)
-    return moving[1], *still
+        return _rates(targets, 2 * _HEARTBEAT_S, 5 * _HEARTBEAT_S)[1]
 
 
 def status_page() -> list[Figure]:
-    """Return bytes and frames of one page of 1000 workers, at their heartbeat rate."""
-    stock, ours = _status_page("stock"), _status_page("ours")
+    """Return bytes of one page of 1000 workers, at their heartbeat rate."""
+    stock, ours = _status_page_kbps("stock"), _status_page_kbps("ours")
     note = "every figure of every worker changes every 6 s"
-    return [
-        Figure("everything changes", "kB/s", ours[0], stock[0], 50, note),
-        Figure("nothing changes: data frames", "1/s", ours[1], stock[1], 0),
-        Figure("nothing changes", "kB/s", ours[2], stock[2], 0),
-    ]
+    return [Figure("everything changes", "kB/s", ours, stock, 50, note)]
 
 
 def _end(_: int) -> float:

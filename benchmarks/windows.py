@@ -6,6 +6,7 @@ import asyncio
 import gc
 from collections.abc import Iterator
 from functools import cached_property, partial
+from itertools import cycle
 from typing import Any, Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from benchmarks.changing import ChangingCluster
 from benchmarks.pages import Browser, Cost, cost, page_of
 from benchmarks.report import Figure
 from dask_diag_lab.jobs import JobRunner
-from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.store.sums import Window
@@ -80,19 +80,14 @@ class _Cluster(ChangingCluster):
     @cached_property
     def _transfers(self) -> list[dict[str, Any]]:  # as workers send them
         """Return as many as an answer has, of all the time that there is."""
-        history = self.live.history
-        names = ("kind", "start", "stop", "worker", "source", "nbytes", "task")
-        _, rows = history.actions.since(0, names=names)
-        its = np.flatnonzero((rows["kind"] == Kind.TRANSFER) & (rows["source"] > 0))
-        its = its[:: max(len(its) // _TRANSFERS, 1)][:_TRANSFERS]
-        start, stop, nbytes = (rows[name][its].tolist() for name in ("start", "stop", "nbytes"))
-        to, source = (history.strings.take(rows[n][its].tolist()) for n in ("worker", "source"))
-        keys = history.actions.keys(rows["task"][its]).tolist()
-        columns = zip(to, source, start, stop, nbytes, keys, strict=True)
-        same = {"direction": "in", "compressed": None, "rate": 1e8, "keys": 1}
+        addresses, actions = self.live.history.workers.address, self.live.history.actions
+        ends = np.linspace(actions.first_start, actions.last_stop, _TRANSFERS).tolist()
+        same = {"direction": "in", "compressed": None, "rate": 1e8, "keys": 1, "nbytes": 10**6}
         return [
-            dict(zip(("worker", "peer", "start", "stop", "nbytes", "key"), row, strict=True)) | same
-            for row in columns
+            same | {"key": f"x-{i}", "worker": to, "peer": of, "start": end - 0.01, "stop": end}
+            for i, (end, to, of) in enumerate(
+                zip(ends, cycle(addresses), cycle(reversed(addresses)), strict=False)
+            )
         ]
 
 

@@ -17,11 +17,9 @@ import dask
 from distributed import Client, LocalCluster
 
 import dask_diag_lab
-from benchmarks.report import machine
+from benchmarks.report import machine, write_between
 from dask_diag_lab.capture.run import Run
 from tests.pathologies.workloads import FOUR, WORKLOADS, Work, Workload, warm_up
-
-BEGIN, END = "<!-- insight -->", "<!-- end of insight -->"
 
 
 @dataclass(frozen=True)
@@ -127,8 +125,7 @@ def main() -> None:
     text = report([result(name) for name in given.names or WORKLOADS])
     print(text)
     if given.write:
-        before, _, rest = given.write.read_text(encoding="utf-8").partition(BEGIN)
-        given.write.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", "utf-8")
+        write_between(given.write, "insight", text)
 
 
 if __name__ == "__main__":
