@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import time
 from typing import Any
 
 import pytest
 
 from dask_diag_lab.schema import Outcome
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding
+from tests.kernel.transport.live_cluster import cluster, feeding, wait_for
 
 LOST_CONNECTION = "handle-worker-cleanup-1"
 """As `distributed`'s id of what ended a worker begins where it did not leave by itself."""
-
-
-def wait_for(path: str, x: object = None) -> object:
-    while not os.path.exists(path):  # noqa: PTH110 - runs on a worker
-        time.sleep(0.01)
-    return x
 
 
 async def test_a_worker_that_dies_after_a_retirement_was_given_up_was_killed() -> None:

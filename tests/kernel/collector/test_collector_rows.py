@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from math import isnan
 from typing import Any
@@ -11,13 +10,7 @@ from distributed import Reschedule
 
 from dask_diag_lab.schema import Kind, Outcome
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding, inc
-
-
-def wait_for(path: str, x: object = None) -> object:
-    while not os.path.exists(path):  # noqa: PTH110 - runs on a worker
-        time.sleep(0.01)
-    return x
+from tests.kernel.transport.live_cluster import cluster, feeding, inc, wait_for
 
 
 def first_time(path: str, error: type[Exception]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
@@ -11,12 +10,7 @@ from dask_diag_lab.collector.tasks import TaskTables
 from dask_diag_lab.schema.columns import decoded
 from dask_diag_lab.schema.tables import PREFIXES
 from tests.kernel.serving import until
-from tests.kernel.transport.live_cluster import cluster, feeding, inc, states
-
-
-def wait_for(path: Any) -> None:
-    while not path.exists():
-        time.sleep(0.01)
+from tests.kernel.transport.live_cluster import cluster, feeding, inc, states, wait_for
 
 
 def counts(prefix: Any) -> Any:  # its keys are typed as literals
@@ -27,7 +21,7 @@ async def test_tasks_cancelled_before_they_ran_are_not_counted_as_done(tmp_path:
     async with cluster(1) as (s, _, c), feeding(s.address) as (_, seen):
         done = c.map(inc, range(3))
         await c.gather(done)
-        held = c.map(wait_for, [tmp_path / "go"] * 20, pure=False)
+        held = c.map(wait_for, [str(tmp_path / "go")] * 20, pure=False)
         await until(lambda: "wait_for" in s.task_prefixes)
         await until(lambda: counts(s.task_prefixes["wait_for"])["processing"] > 0)
         await c.cancel(held)

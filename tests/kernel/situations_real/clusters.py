@@ -245,3 +245,11 @@ def sums(rows: Sequence[Mapping[str, Any]], name: str, value: str) -> dict[Any, 
     for row in rows:
         found[row[name]] = found.get(row[name], 0.0) + row[value]
     return found
+
+
+def bytes_in_memory(scheduler: Scheduler) -> dict[str, float]:
+    """Return the bytes of all results of each prefix."""
+    tasks = [ts for ts in scheduler.tasks.values() if ts.state == "memory"]
+    return sums(
+        [{"prefix": ts.prefix.name, "nbytes": ts.nbytes} for ts in tasks], "prefix", "nbytes"
+    )

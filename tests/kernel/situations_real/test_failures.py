@@ -12,7 +12,7 @@ import pytest
 from distributed import Scheduler, wait
 
 from dask_diag_lab.server.handlers import health_of
-from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, cluster
+from tests.kernel.situations_real.clusters import LIMIT_S, Cluster, bytes_in_memory, cluster
 
 CONFIG = {"distributed.scheduler.allowed-failures": 0}
 
@@ -91,6 +91,11 @@ def test_a_death_is_an_event_with_its_cause_and_what_ran(busy: Busy) -> None:
     assert "1 task ran on it" in row["event"]
     assert "connection was lost" in row["event"]
     found.until(lambda: found.events("worker-added"), lambda added: added[-1]["time"] > row["time"])
+
+
+def test_results_that_were_computed_again_count_once(busy: Busy) -> None:
+    found, _, _ = busy
+    found.agree(lambda: found.by("prefix", "memory-by-key", "nbytes"), bytes_in_memory)
 
 
 def test_exceptions_are_counted_by_kind_with_their_workers(busy: Busy) -> None:

@@ -14,7 +14,13 @@ from distributed import Client, Scheduler, wait
 
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.server.handlers import health_of
-from tests.kernel.situations_real.clusters import LIMIT_S, AnyFuture, Cluster, cluster
+from tests.kernel.situations_real.clusters import (
+    LIMIT_S,
+    AnyFuture,
+    Cluster,
+    bytes_in_memory,
+    cluster,
+)
 
 N_RUNS = 2
 KNOWN = [state for state in STATES if state != "forgotten"]
@@ -154,6 +160,7 @@ def test_what_is_forgotten_leaves_graph_and_memory_and_stays_in_progress(graph: 
     wait(more)
     gone = {future.key for future in more[1:]}
     graph.becomes(lambda: graph.by("prefix", "memory-by-key", "count").get("read"), 5)
+    graph.agree(lambda: graph.by("prefix", "memory-by-key", "nbytes"), bytes_in_memory)
     before = graph.by("prefix", "progress", "total")["read"]
     del more[1:]
     graph.agree(
@@ -163,6 +170,7 @@ def test_what_is_forgotten_leaves_graph_and_memory_and_stays_in_progress(graph: 
     )
     assert graph.by("prefix", "progress", "total")["read"] == before
     graph.becomes(lambda: graph.by("prefix", "memory-by-key", "count").get("read"), 1)
+    graph.agree(lambda: graph.by("prefix", "memory-by-key", "nbytes"), bytes_in_memory)
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
@@ -19,6 +21,12 @@ from tests.kernel.serving import until
 
 def inc(x: int) -> int:
     return x + 1
+
+
+def wait_for(path: str, x: object = None) -> object:
+    while not os.path.exists(path):  # noqa: PTH110 - runs on a worker
+        time.sleep(0.01)
+    return x
 
 
 class Seen:

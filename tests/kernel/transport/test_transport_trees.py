@@ -11,20 +11,11 @@ from dask_diag_lab.transport.answers import (
     empty_tree,
     prune_tree,
 )
-
-
-def node(name: str, count: int, *children: dict[str, Any]) -> dict[str, Any]:
-    description = {"filename": "f.py", "name": name, "line_number": 1, "line": "x = 1\n"}
-    return {
-        "identifier": name,
-        "count": count,
-        "description": description,
-        "children": {child["identifier"]: child for child in children},
-    }
+from tests.kernel.views.profiles import node
 
 
 def counts(tree: dict[str, Any]) -> dict[str, int]:
-    found = {tree["identifier"]: tree["count"]}
+    found = {tree["identifier"].partition(";")[0]: tree["count"]}
     for child in tree["children"].values():
         found |= counts(child)
     return found
