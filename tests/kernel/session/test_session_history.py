@@ -18,7 +18,7 @@ from dask_diag_lab import session
 from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.store.queries import UNASKED
-from dask_diag_lab.transport import Feed, feed
+from dask_diag_lab.transport import feed
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import LIMIT_S, records_in, wait_until
 from tests.kernel.session.small_clusters import (
@@ -155,29 +155,6 @@ def test_a_cluster_that_goes_on_without_its_object_is_followed(cluster: LocalClu
         assert state_of(diagnostics) == "live"
     with history_of(diagnostics):
         assert n_computed(diagnostics) == 50
-
-
-def test_a_client_that_comes_while_the_last_is_learnt_keeps_the_plots_live(
-    cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(session, "LAST_S", 0.1)
-    go_on, pull_all = threading.Event(), Feed.pull_all
-
-    async def held(feed: Feed) -> None:
-        await pull_all(feed)
-        await asyncio.to_thread(go_on.wait, 60)
-
-    monkeypatch.setattr(Feed, "pull_all", held)
-    with attached(cluster) as (first, diagnostics):
-        first.close()
-        with attached(cluster) as (client, again):
-            go_on.set()
-            assert again is diagnostics
-            compute(client)
-            assert n_known(again) >= 50
-            compute(client, 10)
-    with history_of(diagnostics):
-        assert n_computed(diagnostics) == 60
 
 
 def test_closing_a_client_does_not_wait_for_diagnostics_that_are_held_up(
