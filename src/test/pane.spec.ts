@@ -8,23 +8,13 @@ import { bindingOf, type IBinding } from '../widgets/binding';
 import { paneFor, type PlotPane } from '../widgets/pane';
 import { dashboard } from './dashboards';
 import { FakeApp, services } from './services';
-import { until } from './plots';
 
 const own = dashboard({ id: 'own', kernel_id: 'k1', notebook: 'a.ipynb' });
 const next = { ...own, id: 'next' };
 
 describe('a pane', () => {
   let pane: PlotPane;
-  const given = services(undefined, {
-    help: () => Promise.resolve('Time goes right.\n\n- red: a transfer'),
-    table: () =>
-      Promise.resolve({
-        columns: { worker: ['w10', 'w2'] },
-        units: { worker: '' },
-        rows: 2,
-        note: ''
-      })
-  });
+  const given = services();
   const { dashboards } = given;
 
   beforeEach(() => {
@@ -36,7 +26,6 @@ describe('a pane', () => {
 
   const message = (): string =>
     pane.node.querySelector('.jp-DaskDiag-message')?.textContent?.trim() ?? '';
-  const dialog = (): HTMLElement | null => pane.node.querySelector('[role="dialog"]');
 
   it('names its plot and its dashboard, with a tag where there are several', () => {
     const { plot, dashboard: id, state } = pane.node.dataset;
@@ -67,22 +56,6 @@ describe('a pane', () => {
   ] as const)('says what is wrong with its dashboard: %j', (values, words) => {
     dashboards.set({ ...own, ...values });
     expect(message()).toContain(words);
-  });
-
-  it('opens its help over the picture, and closes it with Escape', async () => {
-    await pane.toggleHelp();
-    await until(() => dialog()?.textContent?.includes('red: a transfer') === true);
-    expect(pane.content.node.inert).toBe(true);
-    dialog()?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
-    expect(dialog()).toBeNull();
-    expect(pane.content.node.inert).toBe(false);
-  });
-
-  it('shows its data as a table', async () => {
-    await pane.toggleTable();
-    await until(() => dialog()?.textContent?.includes('2 rows') === true);
-    await pane.toggleTable();
-    expect(dialog()).toBeNull();
   });
 });
 

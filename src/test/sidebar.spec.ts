@@ -201,14 +201,6 @@ describe('the sidebar', () => {
     press('ArrowDown');
     expect(focus()).toBe('3');
     expect(stops()).toEqual([-1, 0]);
-    runs.mockReturnValue([5, 4, 3].map(number => ({ ...RUN, number })));
-    await show(one);
-    expect(stops()).toEqual([-1, -1, 0]);
-    runs.mockReturnValue([5, 4].map(number => ({ ...RUN, number })));
-    await show(one);
-    expect(stops()).toEqual([0, -1]);
-    runs.mockReturnValue([{ ...RUN, number: 4 }, RUN]);
-    await show(one);
     sidebar.node.querySelector<HTMLElement>('[data-run="3"] button')?.focus();
     press('ArrowDown');
     expect(focus()).toBe('task-stream');
