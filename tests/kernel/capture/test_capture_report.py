@@ -9,6 +9,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from dask.utils_test import inc
 from distributed import Client, wait
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
@@ -24,10 +25,6 @@ pytestmark = pytest.mark.usefixtures("runtime_dir")
 def client() -> Iterator[Client]:
     with attached_client(2) as made:
         yield made
-
-
-def inc(x: int) -> int:
-    return x + 1
 
 
 def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(

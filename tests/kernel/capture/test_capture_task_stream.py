@@ -15,6 +15,7 @@ import dask.array as da
 import distributed
 import pytest
 from bokeh.resources import CDN
+from dask.utils_test import inc
 from distributed import Client, wait
 
 import dask_diag_lab
@@ -43,10 +44,6 @@ def new_client() -> Iterator[Client]:
 
 N_THREADS = PAGE_ROWS + 20
 ALL_THREADS = threading.Barrier(N_THREADS)
-
-
-def inc(x: int) -> int:
-    return x + 1
 
 
 def meet(_: int) -> None:

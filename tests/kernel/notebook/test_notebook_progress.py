@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from dask.utils_test import inc
 from distributed import Client, Event, LocalCluster, get_worker, wait
 from distributed.spans import span
 
@@ -42,10 +43,6 @@ def client(cluster: LocalCluster) -> Iterator[Client]:
 
 def our_threads() -> list[str]:
     return [t.name for t in threading.enumerate() if t.name == "dask-diag-lab-progress"]
-
-
-def inc(x: int) -> int:
-    return x + 1
 
 
 def double(x: int) -> int:

@@ -15,7 +15,6 @@ from dask_diag_lab.schema.tables import (
     ACTIONS,
     PREFIXES,
     PROTOCOL,
-    RUNNING,
     TABLES,
     WORKERS,
     TableSchema,
@@ -72,20 +71,6 @@ def test_a_wrong_cell_is_refused_with_the_name_of_its_column(name: str, value: o
     place = [column.name for column in WORKERS.columns].index(name)
     with pytest.raises(WireError, match=rf"workers\.{name}"):
         decoded(WORKERS, [*rows, (*last[:place], value, *last[place + 1 :])])
-
-
-@pytest.mark.parametrize("number", [-1, 2**32])
-def test_a_number_that_a_column_has_no_room_for_is_refused(number: int) -> None:
-    with pytest.raises(WireError, match=r"running\.worker"):
-        decoded(RUNNING, [("key", number, 0, 1.0, 0)])
-
-
-@pytest.mark.parametrize(
-    "rows", [None, [None], [()], [sample_rows(WORKERS)[0], sample_rows(WORKERS)[1][1:]]]
-)
-def test_what_is_no_table_of_rows_is_refused_with_its_name(rows: object) -> None:
-    with pytest.raises(WireError, match="workers"):
-        decoded(WORKERS, rows)
 
 
 @pytest.mark.parametrize("states", [(1, 2), (), None, ((1,),) * 8])

@@ -5,32 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from dask_diag_lab.jobs import Job, JobRunner, Jobs
+from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.store import LiveSession
 from tests.kernel.serving import until
 
 LONG_S = 30.0
-
-
-def test_without_a_place_of_its_own_all_is_done_at_once_and_once() -> None:
-    jobs = Jobs()
-    done: list[int] = []
-    job = jobs.start(lambda: done.append(7))
-    job.do()
-    assert (done, job.is_done, jobs.n_open, jobs.version) == ([7], True, 0, 1)
-
-
-def test_work_is_open_until_it_is_reported() -> None:
-    live = LiveSession()
-    started: list[Job[int]] = []
-    live.jobs.on_start = started.append
-    job = live.jobs.start(lambda: 7)
-    before = live.version
-    started[0].do()
-    assert (job.is_done, live.jobs.n_open) == (False, 1)
-    live.job_done(started[0])
-    assert (job.result(), live.jobs.n_open) == (7, 0)
-    assert live.version > before
 
 
 async def test_the_loop_goes_on_while_one_after_the_other_is_made() -> None:

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from dask.utils_test import inc
 from distributed import Client, LocalCluster
 
 import dask_diag_lab
@@ -16,10 +17,6 @@ from tests.kernel.serving import run, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, SMALL, attached
 
 pytestmark = [pytest.mark.usefixtures("nothing_is_left"), *PARTLY_CLOSED]
-
-
-def inc(x: int) -> int:
-    return x + 1
 
 
 def test_a_plot_is_columns_and_files(tmp_path: Path) -> None:

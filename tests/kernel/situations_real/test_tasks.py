@@ -10,6 +10,7 @@ from typing import Any
 import dask.array as da
 import pytest
 from dask.delayed import delayed
+from dask.utils_test import dec, inc
 from distributed import Client, Scheduler, wait
 
 from dask_diag_lab.schema import STATES
@@ -42,14 +43,6 @@ def parse(part: bytes, x: int) -> bytes:
 
 def load(x: int) -> int:
     raise OSError("no such file")
-
-
-def inc(x: int) -> int:
-    return x + 1
-
-
-def dec(x: int) -> int:
-    return x - 1
 
 
 def halve(x: int) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from dask.utils_test import inc
 from distributed import Client, Scheduler, Worker, wait
 
 from dask_diag_lab.collector.extras import MOST_BPS
@@ -22,10 +23,6 @@ def hold(x: int) -> int:
     """Run until the gate opens: the workers are threads of this process."""
     GATE.wait(300)
     return x
-
-
-def inc(x: int) -> int:
-    return x + 1
 
 
 @pytest.fixture(scope="module")

@@ -72,15 +72,6 @@ def test_answers_are_bounded_and_the_one_looked_at_longest_ago_goes_first() -> N
     assert len(sent) == n + 1
 
 
-def test_questions_that_fail_make_room_before_answers_do() -> None:
-    queries = Queries()
-    kept = queries.ask("activity", source="tasks", worker="")
-    queries.answered(kept, {"times": []}, 1.0)
-    for number in range(2 * MAX_KEPT):  # nobody takes them
-        queries.ask("task", key=str(number))
-    assert queries.known("activity", source="tasks", worker="") is kept
-
-
 def test_another_scheduler_voids_the_answers_and_the_same_one_does_not() -> None:
     live = LiveSession()
     live.apply(BatchMaker().batch())
