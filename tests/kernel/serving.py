@@ -63,15 +63,15 @@ def wait_until(condition: Callable[[], object], what: str, limit_s: float = WAIT
         time.sleep(0.01)
 
 
-def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **more: Any) -> Batch:
+def make_batch(n: int = 1, **more: Any) -> Batch:
     """Return the `n`-th batch of a small cluster that is at work."""
     rows = [
         default_row(WORKERS)
         | {"address": f"tcp://127.0.0.1:{4000 + i}", "name": str(i), "host": "127.0.0.1"}
-        | {"nthreads": 2, "memory_limit": memory_limit, "status": "running", "last_seen": NOW + n}
+        | {"nthreads": 2, "memory_limit": 2**30, "status": "running", "last_seen": NOW + n}
         | {"cpu": 50.0 + n, "memory": 10_000_000 * n, "managed": 1_000_000 * n}
         | {"unmanaged_old": 5_000_000, "processing": 1, "executing": 1, "occupancy": 0.1}
-        for i in range(workers)
+        for i in range(2)
     ]
     prefix: dict[str, Any] = {"name": "inc", "states": [0, 0, 0, 0, 2, 10 * n, 1, 0]}
     prefix |= {"nbytes": 280 * n, "duration": 0.1}
@@ -79,9 +79,9 @@ def make_batch(n: int = 1, *, workers: int = 2, memory_limit: int = 2**30, **mor
         id="Scheduler-test",
         address="tcp://127.0.0.1:3999",
         started=NOW - 60,
-        n_workers=workers,
-        nthreads=2 * workers,
-        memory_limit=workers * memory_limit,
+        n_workers=2,
+        nthreads=4,
+        memory_limit=2**31,
         thresholds={"target": 0.6, "spill": 0.7, "pause": 0.8, "terminate": 0.95},
     )
     tables, rest = tables_of({"workers": rows, "prefixes": [prefix], **more})

@@ -64,11 +64,6 @@ def nap(seconds: float, *_: object) -> float:
     return seconds
 
 
-def rest(seconds: float, *_: object) -> float:
-    time.sleep(seconds)
-    return seconds
-
-
 def burn(seconds: float, *_: object) -> int:
     """Compute for so long, without the interpreter's lock for most of it."""
     until, block, n = time.perf_counter() + seconds, bytes(1 << 20), 0

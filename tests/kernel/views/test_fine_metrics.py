@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -22,8 +20,8 @@ def test_only_what_distributed_does_not_have_is_the_users_own(activity: str, exp
     assert class_of(activity) == expected
 
 
-def fine(rows: Sequence[Sequence[Any]] = FINE) -> Drawn[FineMetrics]:
-    return Drawn(FineMetrics(session_of(extras=change("fine", rows))))
+def fine() -> Drawn[FineMetrics]:
+    return Drawn(FineMetrics(session_of(extras=change("fine", FINE))))
 
 
 def test_fine_metrics_has_a_bar_for_each_function_and_for_fetching() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.details.task import HOW, TaskPage
@@ -126,11 +126,11 @@ def test_an_unknown_key_and_a_failed_query_have_an_empty_text() -> None:
     assert page.view.caption.empty.startswith("The scheduler is gone.")
 
 
-def with_history(answer: Any = None, outcome: Outcome = Outcome.OK) -> Shown:
+def with_history(answer: Any) -> Shown:
     """Return the page of a task that was recorded; ``answer`` is the scheduler's."""
     maker = BatchMaker()
     maker.action(0, 1.5, key=HTML, worker=W1, kind=Kind.TRANSFER, source=W2)
-    maker.action(1.5, 3.5, key=HTML, worker=W1, thread=2, outcome=outcome, nbytes=2048)
+    maker.action(1.5, 3.5, key=HTML, worker=W1, thread=2, nbytes=2048)
     maker.action(0, 9, key=f"x{HTML}", worker=W2).action(0, 9, key=HTML[1:], worker=W2)
     live = LiveSession(clock=Clock())
     live.apply(maker.batch())
