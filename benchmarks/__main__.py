@@ -27,7 +27,6 @@ BENCHMARKS: Final[Mapping[str, tuple[str, str]]] = {
     "relay": ("relay", "200 websockets through the Jupyter server, 10 frames a second each"),
     "kernel_cost": ("kernel", "What the kernel pays"),
     "progress": ("captures", "progress() of 500 000 tasks, until its bars begin"),
-    "get_task_stream": ("captures", "get_task_stream(count=1000) after 100 000 tasks"),
     "performance_reports": ("captures", "A performance report of 100 000 tasks"),
 }
 """Of each name its module, where the function has that name, and the title of its table."""

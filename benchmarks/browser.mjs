@@ -16,24 +16,16 @@ const PRESS_MS = 80;
 /** Colours of a canvas that holds a picture, not only its background and axes. */
 const PICTURE = 40;
 
-/** Count what arrives over HTTP and websockets, and the frames that come from dashboards. */
+/** Count what arrives over HTTP and websockets. */
 async function traffic(page) {
   const session = await page.context().newCDPSession(page);
-  const seen = { bytes: 0, frames: 0 };
-  const dashboards = new Set();
+  const seen = { bytes: 0 };
   await session.send('Network.enable');
-  session.on('Network.webSocketCreated', ({ requestId, url }) => {
-    if (url.includes('/dashboards/')) {
-      dashboards.add(requestId);
-    }
-  });
   session.on('Network.loadingFinished', event => {
     seen.bytes += event.encodedDataLength;
   });
-  session.on('Network.webSocketFrameReceived', ({ requestId, response }) => {
-    const { opcode, payloadData } = response;
+  session.on('Network.webSocketFrameReceived', ({ response: { opcode, payloadData } }) => {
     seen.bytes += opcode === 2 ? payloadData.length * 0.75 : payloadData.length;
-    seen.frames += dashboards.has(requestId) ? 1 : 0;
   });
   return seen;
 }
@@ -83,50 +75,21 @@ async function openedUp(browser) {
   return page;
 }
 
-/** Pan the first figure: milliseconds of each of `steps` redraws, and between them while panning. */
+/** Pan the first figure; milliseconds of each of `steps` redraws. */
 async function panned(steps) {
   const bokeh = window.DrawnWith ?? Bokeh;
   const models = bokeh.documents.flatMap(doc => [...doc._all_models.values()]);
   const range = models.find(model => model.type === 'Figure').x_range;
-  const shift = async share => {
-    const by = share * (range.end - range.start);
+  const redraw_ms = [];
+  for (let i = 0; i < steps; i++) {
+    const by = (i % 2 ? -0.05 : 0.05) * (range.end - range.start);
     const began = performance.now();
     range.setv({ start: range.start + by, end: range.end + by });
     // BokehJS has asked for this frame before us, so it has painted when our turn comes.
     await new Promise(done => requestAnimationFrame(done));
-    return performance.now() - began;
-  };
-  const redraw_ms = [];
-  for (let i = 0; i < steps; i++) {
-    redraw_ms.push(await shift(i % 2 ? -0.05 : 0.05));
+    redraw_ms.push(performance.now() - began);
   }
-  const { PlotView } = bokeh.require('models/plots/plot_canvas');
-  const name = 'actual_paint' in PlotView.prototype ? 'actual_paint' : 'paint';
-  const paint = PlotView.prototype[name];
-  let painted = 0;
-  PlotView.prototype[name] = function (...given) {
-    painted += 1;
-    return paint.apply(this, given);
-  };
-  const began = performance.now();
-  for (let i = 0; performance.now() - began < 3000; i++) {
-    await shift(i % 40 < 20 ? -0.01 : 0.01);
-  }
-  return { redraw_ms, panning_ms: [(performance.now() - began) / painted] };
-}
-
-/** Give the window another size a hundred times while panes are idle; count what the kernel sends. */
-async function resized(page, seen, milliseconds) {
-  const before = seen.frames;
-  const began = performance.now();
-  let resizes = 0;
-  for (; performance.now() - began < milliseconds; resizes++) {
-    const by = 10 * (resizes % 40);
-    await page.setViewportSize({ width: VIEWPORT.width - by, height: VIEWPORT.height - by });
-    await page.waitForTimeout(30);
-  }
-  await page.waitForTimeout(PAUSE_MS);
-  return { resizes, resize_frames: seen.frames - before };
+  return { redraw_ms };
 }
 
 /** Load JupyterLab and wait until its commands are there. */
@@ -162,31 +125,6 @@ async function closeAll() {
   }
 }
 
-/** Count elements of ours that are alive, in the page or not. */
-async function elements(session) {
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: 'HTMLElement.prototype',
-    objectGroup: 'held'
-  });
-  const { objects } = await session.send('Runtime.queryObjects', {
-    prototypeObjectId: result.objectId,
-    objectGroup: 'held'
-  });
-  const counted = await session.send('Runtime.callFunctionOn', {
-    objectId: objects.objectId,
-    returnByValue: true,
-    // A prototype is found too, and has no attributes.
-    functionDeclaration: `function () {
-      const isOurs = one => Object.hasOwn(one, 'constructor')
-        ? false
-        : /jp-DaskDiag|dask_diag_lab/.test(one.className);
-      return this.filter(isOurs).length;
-    }`
-  });
-  await session.send('Runtime.releaseObjectGroup', { objectGroup: 'held' });
-  return counted.result.value;
-}
-
 /** What a page holds after its garbage was collected. */
 async function held(page, session, sockets) {
   await session.send('HeapProfiler.collectGarbage');
@@ -194,14 +132,13 @@ async function held(page, session, sockets) {
   const documents = await page.evaluate(() => window.DrawnWith?.documents.length ?? 0);
   return {
     'JavaScript heap': usedSize / 1e6,
-    elements: await elements(session),
     documents,
     websockets: sockets.size
   };
 }
 
-/** Open and close panes in the rounds of viewers, or load the page again; what it held at rest. */
-async function visit(page, url, { until, round_s, rest_s, plots }, isReloading) {
+/** Open and close panes in the rounds of viewers; what the page held at rest. */
+async function visit(page, url, { until, round_s, rest_s, plots }) {
   const session = await page.context().newCDPSession(page);
   const sockets = new Set();
   await session.send('Network.enable');
@@ -214,9 +151,7 @@ async function visit(page, url, { until, round_s, rest_s, plots }, isReloading) 
     if (left_s > rest_s) {
       await page.evaluate(openAny, plots);
       await page.waitForTimeout(500 + 1500 * Math.random());
-      if (isReloading && Math.random() < 0.2) {
-        await openLab(page, url);
-      } else if (Math.random() < 0.3) {
+      if (Math.random() < 0.3) {
         await page.evaluate(closeAll);
       }
     } else {
@@ -230,14 +165,9 @@ async function visit(page, url, { until, round_s, rest_s, plots }, isReloading) 
 }
 
 const scenarios = {
-  /** Two pages that stay for long; the first is never loaded again, and is the one looked at. */
+  /** A page that stays for long. */
   async soak(browser, { url, token, ...given }) {
-    const pages = ['stays', 'reloads'].map(async (name, number) => {
-      const page = await openedUp(browser);
-      const address = `${url}/lab/workspaces/${name}?token=${token}&reset`;
-      return visit(page, address, given, number === 1);
-    });
-    return (await Promise.all(pages))[0];
+    return visit(await openedUp(browser), `${url}/lab?token=${token}&reset`, given);
   },
 
   /** Open a page that draws a plot some times; how long and how much until there is a picture. */
@@ -262,7 +192,7 @@ const scenarios = {
   },
 
   /** Open plots as Lab panes, one after the other; wait for the picture of one that is `pictured`. */
-  async panes(browser, { url, plots, pictured, resize_ms }) {
+  async panes(browser, { url, plots, pictured }) {
     const page = await browser.newPage({ viewport: VIEWPORT });
     await openLab(page, url);
     await page.evaluate(() => window.jupyterapp.commands.execute('dask-diag-lab:show-sidebar'));
@@ -296,7 +226,7 @@ const scenarios = {
       await page.waitForTimeout(PAUSE_MS);
       opened.push({ plot, seconds, live_s, picture_s, bytes: seen.bytes - before });
     }
-    return { opened, ...(resize_ms ? await resized(page, seen, resize_ms) : {}) };
+    return { opened };
   },
 
   /** Open pages of the stock dashboard in turn in one tab each, as its users do. */

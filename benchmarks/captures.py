@@ -12,7 +12,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import distributed
-import numpy as np
 from distributed import Client, Future, Scheduler, wait
 
 import dask_diag_lab
@@ -21,8 +20,6 @@ from benchmarks.report import Figure
 
 _TASKS = 100_000
 _AT_ONCE = 5_000
-_ASKED = 1000
-_CALLS = 9
 _RESULTS = 500
 _BEHIND_EACH = 999
 """Tasks that each of these results waits for."""
@@ -59,28 +56,6 @@ def _report(
         _compute(client)
         longest_s, took_s = _measure(client, block.close)
     return longest_s, took_s, file.stat().st_size / 1e6
-
-
-def get_task_stream() -> list[Figure]:
-    """Return what the last 1000 of 100 000 tasks cost who asks for them, on one cluster."""
-    with separate_cluster() as cluster, Client(cluster.address) as client:
-
-        def stock() -> int:
-            return len(client.get_task_stream(count=_ASKED))
-
-        def ours() -> int:
-            return len(dask_diag_lab.get_task_stream(client, count=_ASKED))
-
-        stock(), ours()  # both record from here on
-        _compute(client)
-        pairs = [(_measure(client, stock), _measure(client, ours)) for _ in range(_CALLS)]
-        assert stock() == ours() == _ASKED
-    (stock_held, stock_took), (ours_held, ours_took) = 1000 * np.median(pairs, axis=0)
-    note = f"median of {_CALLS} calls, scheduler in a process of its own"
-    return [
-        Figure("scheduler's loop held, longest", "ms", ours_held, stock_held, 10, note),
-        Figure("from the call to its rows", "ms", ours_took, stock_took),
-    ]
 
 
 def progress() -> list[Figure]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from statistics import mean, median
 from tempfile import TemporaryDirectory
 
-import numpy as np
 import psutil
 from distributed import Client
 
@@ -40,15 +39,14 @@ def _ms(work: Callable[[], object]) -> float:
     return (time.thread_time() - began) * 1e3
 
 
-def _window_ms(history: History, begin: float, share: float, n_slots: int | None = None) -> float:
+def _window_ms(history: History, begin: float, share: float) -> float:
     """Return the median of windows that move a little, as a live one does."""
     actions = history.actions
     span = actions.last_stop - actions.first_start
-    slots = None if n_slots is None else np.arange(n_slots)
     seen = []
     for number in range(_REPEATS):
         t0 = actions.first_start + begin * span + number * 1e-5
-        query = (t0, t0 + share * span, slots, _BUCKETS)
+        query = (t0, t0 + share * span, None, _BUCKETS)
         seen.append(_ms(lambda query=query: actions.query(*query).answer()))  # type: ignore[misc]  # a default
     return median(seen)
 
@@ -67,17 +65,10 @@ def million_tasks() -> list[Figure]:
     history, batches = History(), list[float]()
     for batch in Simulation(64, 4, 1_000_000).batches(rows=5000):
         batches.append(_ms(lambda batch=batch: history.apply(batch)))  # type: ignore[misc]  # a default
-    wide = History()
-    for batch in Simulation(1000, 4, 300_000).batches(rows=50_000):
-        wide.apply(batch)
-    all_of_it = wide.actions.query(wide.actions.first_start, wide.actions.last_stop)
     late = f"{median(batches[20:70]):.1f} of the first ones"
     return [
         Figure("a window of all of it, 256 threads", "ms", _window_ms(history, 0.0, 1.0), None, 30),
-        Figure("the same, 40 threads of it", "ms", _window_ms(history, 0.0, 1.0, 40), None, 30),
         Figure("a window of 1 % of it", "ms", _window_ms(history, 0.53, 0.01), None, 30),
-        Figure("a window of 4000 threads", "ms", _window_ms(wide, 0.0, 1.0)),
-        Figure("its rectangles", "", len(all_of_it.answer()), None, 20_000),
         Figure("a batch of 5000 rows, mean", "ms", mean(batches)),
         Figure("a batch at the end, median", "ms", median(batches[-50:]), None, None, late),
         Figure("its budget and findings, 1000 threads", "ms", _findings_ms(250, 10**6), None, 2e3),

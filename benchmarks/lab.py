@@ -175,7 +175,7 @@ def discovery() -> list[Figure]:
 
 
 def lab() -> list[Figure]:
-    """Return totals, the slowest plot after the first, and what resizing four panes costs."""
+    """Return totals, and the slowest plot after the first."""
     with (
         quiet_cluster(4) as cluster,
         running_lab() as lab,
@@ -186,8 +186,7 @@ def lab() -> list[Figure]:
         time.sleep(2)
         urls = [f"{cluster.dashboard}/individual-{plot}" for plot in _PLOTS]
         theirs = in_browser("pages", urls=urls)["opened"]
-        found = in_browser("panes", url=lab.page, plots=_PLOTS, resize_ms=4000)
-    ours = found["opened"]
+        ours = in_browser("panes", url=lab.page, plots=_PLOTS)["opened"]
 
     def megabytes(opened: list[dict[str, float]]) -> float:
         return sum(one["bytes"] for one in opened) / 1e6
@@ -196,14 +195,11 @@ def lab() -> list[Figure]:
         return max(one[what] for one in opened[1:])
 
     stock_s = slowest(theirs, "seconds")
-    resized = "frames from the kernel while four idle panes are resized for 4 s"
-    note = f"{found['resizes']} sizes"
     return [
         Figure("bytes, all four", "MB", megabytes(ours), megabytes(theirs), 1.6),
         Figure("first plot", "s", ours[0]["seconds"], theirs[0]["seconds"]),
         Figure("slowest of the next three", "s", slowest(ours, "seconds"), stock_s, 0.3),
         Figure("the same, click to live picture", "s", slowest(ours, "live_s"), stock_s, 0.3),
-        Figure(resized, "", found["resize_frames"], None, 0, note),
     ]
 
 
@@ -235,13 +231,11 @@ def _figures(n_tasks: int, ours: Any, theirs: Any) -> list[Figure]:  # JSON; Non
     first = f"of a page with nothing cached, BokehJS and all; median of {_REPEATS}"
     pane = f"from the click; median of {_REPEATS}"
     bytes_ = f"{name}: bytes to the first picture, BokehJS included"
-    redraws = "30 redraws a second are the budget"
     return [
         Figure(bytes_, "MB", *of("bytes", 1e-6), 1),
         Figure(f"{name}: first picture", "s", *of("first_s"), None, first),
         Figure(f"{name}: first picture, as a further pane", "s", _pane_s(n_tasks), None, 0.5, pane),
         Figure(f"{name}: redraw after a pan", "ms", *of("redraw_ms"), 33),
-        Figure(f"{name}: time between redraws", "ms", *of("panning_ms"), 1000 / 30, redraws),
     ]
 
 

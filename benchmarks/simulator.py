@@ -188,13 +188,13 @@ class Simulation:
         order = np.lexsort((start, task))
         return {name: column[order] for name, column in columns.items()}
 
-    def batches(self, rows: int = 5000, epoch: str = "simulated") -> Iterator[Batch]:
+    def batches(self, rows: int = 5000) -> Iterator[Batch]:
         """Yield batches of at most ``rows`` actions; the last one finds the cluster idle."""
         total = len(self.actions["start"])
         for begin in range(0, max(total, 1), rows):
-            yield self.batch(begin, min(begin + rows, total), epoch)
+            yield self.batch(begin, min(begin + rows, total))
 
-    def batch(self, begin: int, end: int, epoch: str = "simulated") -> Batch:
+    def batch(self, begin: int, end: int) -> Batch:
         """Return the batch that brings the actions ``begin`` … ``end``."""
         first, last = self._tasks_before(begin), self._tasks_before(end)
         is_last = end == len(self.actions["start"])
@@ -213,7 +213,7 @@ class Simulation:
         dead = [self.address(w) for w in self.dead] if is_dead else ()
         tables["workers"] = Change(tables["workers"].columns, removed=dead)
         return Batch(
-            epoch=epoch,
+            epoch="simulated",
             time=time,
             received=time,
             scheduler=self._scheduler(is_dead),

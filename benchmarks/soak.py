@@ -1,7 +1,7 @@
 """Staying power: what a long day would fill up has to stay flat. ``make soak [SOAK_MINUTES=30]``.
 
 Viewers open, follow and leave plots of three kernels of a real JupyterLab, as websocket clients and
-as pages of a real Chromium, while workers die, one kernel makes its cluster anew and another one is
+in a page of Chromium, while workers die, one kernel makes its cluster anew and another is
 restarted. All of them keep the time of `Rounds`: at the end of each round nobody looks for a while.
 What is still held then is a round's *floor*; its trend is the median of the slopes between all
 rounds after the warm-up, so that one odd round does not count.
@@ -20,9 +20,9 @@ import time
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import psutil
 from jupyter_client.asynchronous.client import AsyncKernelClient
@@ -46,7 +46,6 @@ _BOUNDS: Final[Mapping[str, tuple[str, float]]] = {
     "plots": ("", 4),
     "documents": ("", 4),
     "websockets": ("", 4),
-    "elements": ("", 250),
     "JavaScript heap": ("MB", 250),
 }
 """Unit, and what may be added in an hour, in which plots are opened some thousands of times.
@@ -55,8 +54,7 @@ Sockets: a page of Chromium keeps up to six idle connections to the Jupyter serv
 them for minutes. Memory: `distributed` itself keeps some 0.7 kB of each task in the client's
 process, and 0.8 kB in the scheduler's: 25 to 30 MB an hour here. The page's heap: JupyterLab never
 frees a button of a toolbar (FAST binds its listener for forced colors twice and unbinds it once),
-which is up to 0.2 MB a pane. Elements: a pane has some fifty; Lumino's dock layout keeps the bar of
-a closed area, and with it the tabs that it had last, which is all that stays.
+which is up to 0.2 MB a pane.
 """
 _SETTINGS: Final = {
     "DASK_DIAG_LAB__MAX_ACTIONS": "1000",  # full before the warm-up ends
@@ -96,32 +94,18 @@ work()
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """How something went: floors of the rounds after the warm-up, with their times."""
+class Trend(NamedTuple):
+    """How something went in the rounds after the warm-up."""
 
     where: str
     what: str
-    floors: Sequence[tuple[float, float]]
-
-    @property
-    def unit(self) -> str:
-        return _BOUNDS[self.what][0]
-
-    @property
-    def bound(self) -> float:
-        return _BOUNDS[self.what][1]
-
-    @property
-    def per_hour(self) -> float:
-        slopes = [
-            3600 * (y1 - y0) / (t1 - t0) for (t0, y0), (t1, y1) in combinations(self.floors, 2)
-        ]
-        return statistics.median(slopes)
+    start: float
+    end: float
+    per_hour: float
 
     @property
     def is_within(self) -> bool:
-        return self.per_hour <= self.bound
+        return self.per_hour <= _BOUNDS[self.what][1]
 
 
 class Samples:
@@ -144,7 +128,10 @@ class Samples:
                 number_ = self._rounds.number(at)
                 if at >= since and value <= floors.get(number_, (0, value))[1]:
                     floors[number_] = at, value
-            trends.append(Trend(where, what, list(floors.values())))
+            points = list(floors.values())
+            slopes = [(y1 - y0) / (t1 - t0) for (t0, y0), (t1, y1) in combinations(points, 2)]
+            per_hour = 3600 * statistics.median(slopes)
+            trends.append(Trend(where, what, points[0][1], points[-1][1], per_hour))
         return trends
 
 
@@ -295,9 +282,10 @@ def table(trends: Sequence[Trend]) -> str:
     """Return the trends as a Markdown table."""
     lines = ["| where | what | start | end | an hour | bound | |", "|---|---|---|---|---|---|---|"]
     for one in trends:
-        values = (one.floors[0][1], one.floors[-1][1], one.per_hour, one.bound)
+        unit, bound = _BOUNDS[one.what]
+        values = (one.start, one.end, one.per_hour, bound)
         verdict = "within" if one.is_within else "over"
-        what = f"{one.what}, {one.unit}" if one.unit else one.what
+        what = f"{one.what}, {unit}" if unit else one.what
         lines.append(f"| {one.where} | {what} | {' | '.join(map(number, values))} | {verdict} |")
     return "\n".join(lines)
 

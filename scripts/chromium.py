@@ -14,11 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 _COMMANDS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_PLAYWRIGHT = (
-    "chromium-*/chrome-linux*/chrome",
-    "chromium-*/chrome-mac*/Chromium.app/Contents/MacOS/Chromium",
-    "chromium_headless_shell-*/chrome-*/*headless*shell",
-)
+_ASK_PLAYWRIGHT = "console.log(require('@playwright/test').chromium.executablePath())"
 
 
 def find() -> Path | None:
@@ -45,12 +41,11 @@ def _candidates() -> Iterator[Path]:
     if named := os.environ.get("CHROMIUM_PATH"):
         yield Path(named)
     yield from (Path(found) for command in _COMMANDS if (found := shutil.which(command)))
-    cache = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
-    home = Path.home()
-    folders = [home / ".cache/ms-playwright", home / "Library/Caches/ms-playwright"]
-    for folder in [Path(cache)] if cache else folders:
-        for pattern in _PLAYWRIGHT:
-            yield from sorted(folder.glob(pattern), reverse=True)
+    node = ROOT / ".venv/bin/node"
+    if node.exists() and (ROOT / "ui-tests/node_modules/@playwright").exists():
+        command = [str(node), "-e", _ASK_PLAYWRIGHT]
+        asked = subprocess.run(command, cwd=ROOT / "ui-tests", capture_output=True, check=True)
+        yield Path(asked.stdout.decode().strip())
 
 
 def _starts(path: Path) -> bool:
