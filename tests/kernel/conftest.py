@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from distributed import Client
 
+from tests.kernel.dashboards import attached_client
 from tests.kernel.serving import records_in, run, wait_until
 
 
@@ -37,3 +39,10 @@ def runtime_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     monkeypatch.setenv("JUPYTER_RUNTIME_DIR", str(folder))
     yield folder
     wait_until(lambda: not records_in(folder), "a runtime record is left behind")
+
+
+@pytest.fixture
+def client(runtime_dir: object) -> Iterator[Client]:
+    """A client with diagnostics, of two workers; of this test alone."""
+    with attached_client(2) as made:
+        yield made

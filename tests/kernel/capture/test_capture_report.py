@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -19,12 +18,6 @@ from tests.kernel.capture.saved import control, plots, tabs
 from tests.kernel.dashboards import attached_client
 
 pytestmark = pytest.mark.usefixtures("runtime_dir")
-
-
-@pytest.fixture
-def client() -> Iterator[Client]:
-    with attached_client(2) as made:
-        yield made
 
 
 def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(

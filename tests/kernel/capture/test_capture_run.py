@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
 from distributed import Client, wait
@@ -13,12 +12,6 @@ from tests.kernel.dashboards import attached_client
 from tests.kernel.session.small_clusters import PARTLY_CLOSED
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
-
-
-@pytest.fixture
-def client(runtime_dir: object) -> Iterator[Client]:  # of this test alone
-    with attached_client(2) as made:
-        yield made
 
 
 def nap(seconds: float) -> None:

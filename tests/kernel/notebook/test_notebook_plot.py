@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from distributed import Client
@@ -11,15 +10,9 @@ from distributed import Client
 import dask_diag_lab
 from dask_diag_lab.notebook.plot import MIME
 from dask_diag_lab.views.registry import built_in_plots
-from tests.kernel.dashboards import address_of, attached_client
+from tests.kernel.dashboards import address_of
 
 PLOTS = built_in_plots()
-
-
-@pytest.fixture
-def client(runtime_dir: object) -> Iterator[Client]:
-    with attached_client() as made:
-        yield made
 
 
 def test_lab_gets_dashboard_plot_and_height(client: Client) -> None:

@@ -13,17 +13,16 @@ from distributed import Client, Event
 
 import dask_diag_lab
 from dask_diag_lab.views.registry import REGISTRY
-from tests.kernel.dashboards import answer_of, attached_client
+from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import wait_until
 
 ROOT = Path(__file__).parents[3]
 EXAMPLE = ROOT / "examples" / "home_made_plot.py"
 
 
-@pytest.fixture
-def client(runtime_dir: object) -> Iterator[Client]:
-    with attached_client(2) as made:
-        yield made
+@pytest.fixture(autouse=True)
+def _unregistered() -> Iterator[None]:
+    yield
     REGISTRY.remove("busy-threads")
 
 

@@ -11,7 +11,6 @@ from bokeh.document import Document
 from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, ModelChangedEvent
 from bokeh.models.widgets.tables import HTMLTemplateFormatter, StringFormatter
 
-from dask_diag_lab.server.page import scripts_for
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.look import DARK, LIGHT
 from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
@@ -81,14 +80,6 @@ def test_the_browser_side_has_the_models_with_their_properties() -> None:
     assert all(f"cell('{model.__name__}'" in text for model in (TextCell, UnitCell, SteadyColumn))
     own = (TextCell.properties() | UnitCell.properties()) - StringFormatter.properties()
     assert set(re.findall(r"(\w+): \[(?:Bool|Str)", text)) == own
-
-
-def test_a_page_with_a_table_loads_the_script_after_the_tables_and_others_do_not() -> None:
-    table, _ = shown()
-    scripts = scripts_for(table.model.references())
-    ours = "static/dask-diag-lab/dist/table_cells.js"
-    assert scripts.index("static/js/bokeh-tables.min.js") < scripts.index(ours)
-    assert ours not in scripts_for([table.source])
 
 
 def test_a_long_key_is_sent_with_its_beginning_and_its_end() -> None:

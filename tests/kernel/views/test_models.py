@@ -13,7 +13,6 @@ from bokeh.models import CustomJS, CustomJSHover, CustomJSTickFormatter
 from bokeh.resources import CDN, INLINE, Resources
 
 import dask_diag_lab
-from dask_diag_lab.server.page import scripts_for
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import models
 from dask_diag_lab.views.registry import Plot, built_in_plots
@@ -39,12 +38,6 @@ def test_the_browser_side_has_each_model_with_its_properties(model: type[Model])
     defined = set(re.findall(rf"(\w+): \[(?:{kinds})\b", found[0]))
     (parent,) = (base for base in model.__bases__ if issubclass(base, Model))
     assert defined == model.properties() - parent.properties()
-
-
-def test_a_page_with_such_a_model_loads_the_script_after_bokeh() -> None:
-    scripts = scripts_for(TaskStream(LiveSession()).build().references())
-    assert scripts[0] == "static/js/bokeh.min.js"
-    assert "static/dask-diag-lab/dist/dask_diag_lab.js" in scripts
 
 
 @pytest.mark.parametrize(
