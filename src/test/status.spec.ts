@@ -3,9 +3,8 @@ import { Widget } from '@lumino/widgets';
 import type { IContext } from '../plugins/context';
 import { statusItem } from '../plugins/status';
 import { CommandIDs } from '../tokens';
-import { PlotStream } from '../transport/stream';
-import { dashboard, DashboardList, RUN, trans } from './dashboards';
-import { FakeTransport, settled, until } from './plots';
+import { dashboard, DashboardList } from './dashboards';
+import { settled } from './plots';
 import { services } from './services';
 
 it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {
@@ -38,35 +37,4 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   died.click();
   await settled();
   expect(opened).toEqual([{ plot: 'events', dashboard: 'own' }]);
-});
-
-it('the status bar says of which cluster a run is, where several have one', async () => {
-  const list = new DashboardList();
-  list.set(
-    ...['a.ipynb', 'a.ipynb (2)'].map(name =>
-      dashboard({ id: name, kernel_id: 'k1', shownName: name })
-    )
-  );
-  const far = list.all.map(() => new FakeTransport());
-  const remotes = far.map(({ connect }) => ({
-    get: () => Promise.resolve(null),
-    url: String,
-    stream: new PlotStream(connect, trans)
-  }));
-  const given = services(list, { relayed: id => remotes[id.includes('2') ? 1 : 0]! });
-  const item = statusItem({ services: given } as unknown as IContext, given.runs.changed); // as above
-  Widget.attach(item, document.body);
-  await item.renderPromise;
-  given.runs.watch('status', ['a.ipynb', 'a.ipynb (2)'], 'slowly');
-  const shown = (): readonly (string | null)[] =>
-    [...item.node.querySelectorAll(`[title^="${RUN.name}"]`)].map(one => one.textContent);
-  far[0]!.say({ type: 'runs', runs: [RUN] });
-  await until(() => shown().length === 1);
-  expect(shown()).toEqual(['cell [12]: 42.0 s · 61 % idle']);
-  far[1]!.say({ type: 'runs', runs: [RUN] });
-  await until(() => shown().length === 2);
-  expect(shown()).toEqual([
-    'a.ipynb · cell [12]: 42.0 s · 61 % idle',
-    'a.ipynb (2) · cell [12]: 42.0 s · 61 % idle'
-  ]);
 });

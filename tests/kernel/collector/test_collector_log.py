@@ -107,14 +107,6 @@ def prefix(name: str, duration: float = 0.0, nbytes: int = 0) -> SimpleNamespace
     return SimpleNamespace(name=name, states=states, nbytes=nbytes, duration=duration)
 
 
-def test_a_size_beyond_all_bounds_is_the_largest_there_is() -> None:
-    table = NamedRows(PREFIXES)
-    table.put("huge", prefix("huge", nbytes=2**70))
-    sent, _ = table.since(0)
-    assert sent is not None
-    assert decoded(PREFIXES, sent["rows"])["nbytes"].tolist() == [2**63 - 1]
-
-
 def test_named_rows_tell_only_what_is_new_and_everything_to_those_too_far_behind() -> None:
     table = NamedRows(PREFIXES)
 

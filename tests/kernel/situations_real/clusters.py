@@ -178,17 +178,11 @@ class Cluster:
 
     def until(self, read: Callable[[], T], condition: Callable[[T], object]) -> T:
         """Return what ``read`` returns once it meets the condition."""
-        found: list[T] = []
-
-        def is_met() -> object:
-            found[:] = [read()]
-            return condition(found[0])
-
-        try:
-            wait_until(is_met, "", LIMIT_S)
-        except AssertionError:
-            raise AssertionError(f"never came; last: {found}") from None
-        return found[0]
+        deadline = time.monotonic() + LIMIT_S
+        while not condition(found := read()):
+            assert time.monotonic() < deadline, f"never came; last: {found}"
+            time.sleep(PAUSE_S)
+        return found
 
     def becomes(self, read: Callable[[], object], value: object) -> None:
         """Wait until ``read`` returns this value."""

@@ -120,27 +120,3 @@ def test_a_lost_scheduler_is_an_event_and_so_is_its_return() -> None:
         (3, "scheduler-lost", {"reason": "it is gone"}),
         (60, "scheduler-back", {"lost_s": 57}),
     ]
-
-
-def test_each_scheduler_has_a_moment_when_the_recording_began_behind_what_it_recalls() -> None:
-    live, maker = LiveSession(), BatchMaker()
-    came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
-    maker.time = T0 + 1
-    live.apply(maker.batch(workers=[worker_row(A), worker_row(B)], events=[came]))
-    live.apply(maker.batch(events=[(T0 + 2, "restart", {})]))
-    anew = BatchMaker(epoch="second")
-    anew.time = T0 + 3
-    live.apply(anew.batch(workers=[worker_row(A)]))  # of the same scheduler
-    other = BatchMaker(epoch="third", scheduler="Scheduler-2")
-    other.time = T0 + 9
-    live.apply(other.batch())
-    assert [(at - T0, kind) for at, kind, _ in live.history.events.rows] == [
-        (-5, "worker-added"),
-        (1, BEGAN),
-        (2, "restart"),
-        (9, BEGAN),
-    ]
-    assert [detail for _, kind, detail in live.history.events.rows if kind == BEGAN] == [
-        {"recalled": 1},
-        {"recalled": 0},
-    ]

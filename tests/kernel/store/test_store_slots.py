@@ -172,20 +172,6 @@ def test_a_worker_left_when_its_event_says_so_however_late_it_is_missed() -> Non
     assert _left(history) == {"tcp://w0:1": 2.0}
 
 
-def test_a_worker_that_came_back_leaves_at_its_second_end() -> None:
-    history, maker = History(), BatchMaker()
-    events = [
-        (T0 + 1, "worker-removed", {"worker": "tcp://w0:1"}),
-        (T0 + 2, "worker-added", {"worker": "tcp://w0:1", "name": "0", "nthreads": 1}),
-    ]
-    rows = [worker_row("tcp://w0:1")]
-    history.apply(maker.action(0, 1).batch(workers=rows, events=events))
-    assert np.isnan(_left(history)["tcp://w0:1"])
-    maker.time = T0 + 5
-    history.apply(maker.batch(removed_workers=["tcp://w0:1"]))
-    assert _left(history) == {"tcp://w0:1": 5.0}
-
-
 def test_a_worker_that_claims_threads_without_end_gets_a_bounded_number_of_slots() -> None:
     history = History()
     history.apply(BatchMaker().batch(workers=[worker_row("tcp://a:1", nthreads=2**62)]))

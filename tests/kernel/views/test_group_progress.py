@@ -9,7 +9,7 @@ from benchmarks.simulator import Simulation
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import data
-from dask_diag_lab.views.tasks.group_progress import MAX_BINS, TaskGroupProgress, layers_job
+from dask_diag_lab.views.tasks.group_progress import MAX_BINS, TaskGroupProgress
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.drawn import Drawn
@@ -91,25 +91,6 @@ def test_threads_with_tasks_too_short_for_a_heartbeat_count(feed: Feed) -> None:
     feed.now += 30
     page.sent()
     assert view.caption.headline == "0 of 4 threads in tasks lately"
-
-
-def most_threads(view: TaskGroupProgress) -> float:
-    """Return the most threads at work in any step."""
-    return float(layers_job(view.live, view.period)().threads.sum(axis=0).max())
-
-
-@pytest.mark.parametrize("n_unseen", [0, 3])
-def test_a_task_that_left_its_thread_runs_beside_those_that_have_one(
-    feed: Feed, n_unseen: int
-) -> None:
-    seceded = ("long-a", "tcp://w0:1", "long", 0.0)
-    feed.send(1, running=[seceded], nthreads=[(T0, 2)])
-    for second in range(1, 1 + n_unseen):
-        feed.maker.action(second, second + 1, thread=7).action(second, second + 1, thread=8)
-    feed.send(5, running=[seceded, *((f"inc-{i}", "tcp://w0:1", "inc", 4.0) for i in range(2))])
-    view, _ = opened(feed.live)
-    assert thread_seconds(view)["long"] == pytest.approx(5.0)
-    assert most_threads(view) == pytest.approx(3.0)
 
 
 def test_many_prefixes_share_one_layer_and_the_plot_says_so(feed: Feed) -> None:
