@@ -8,7 +8,6 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 
 from dask_diag_lab.views.tasks.graph_layout import Placement
 
@@ -65,22 +64,3 @@ def test_new_dependency_goes_left_of_its_dependents() -> None:
     placement.place("abc", as_edges([(0, 1)]))
     after = placement.place("abcz", as_edges([(0, 1), (3, 0)]))
     assert after[3, 0] < after[0, 0] < after[1, 0]
-
-
-@pytest.mark.parametrize("may_move", [True, False])
-def test_all_move_up_once_most_of_the_picture_is_gone_unless_a_part_is_looked_at(
-    may_move: bool,
-) -> None:
-    placement = Placement()
-    before = placement.place(range(100), as_edges([]))
-    after = placement.place(range(70, 100), as_edges([]), may_move=may_move)
-    assert (after == before[70:]).all() != may_move
-
-
-def test_parts_lie_side_by_side_in_the_shape_that_is_asked_for() -> None:
-    pairs = [(at, at + 1) for at in range(0, 400, 2)]
-    for shape in (0.5, 2.0):
-        places = Placement().place(range(400), as_edges(pairs), shape=shape)
-        columns, rows = np.ptp(places, axis=0) + 1
-        assert 0.6 * shape < columns / rows < 1.7 * shape
-        assert_no_overlap(places)
