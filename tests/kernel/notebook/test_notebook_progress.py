@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -18,19 +17,14 @@ from distributed.spans import span
 import dask_diag_lab
 from dask_diag_lab.notebook.progress_bars import GroupCount
 from tests.kernel.serving import wait_until
+from tests.kernel.session.small_clusters import our_threads, small_cluster
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[LocalCluster]:
-    with LocalCluster(
-        n_workers=2,
-        threads_per_worker=2,
-        processes=False,
-        protocol="tcp://",
-        dashboard_address=":0",
-    ) as made:
+    with small_cluster(n_workers=2) as made:
         yield made
 
 
@@ -39,10 +33,6 @@ def client(cluster: LocalCluster) -> Iterator[Client]:
     with Client(cluster) as made:
         yield made
     wait_until(lambda: not our_threads(), "a thread is left")
-
-
-def our_threads() -> list[str]:
-    return [t.name for t in threading.enumerate() if t.name == "dask-diag-lab-progress"]
 
 
 def double(x: int) -> int:
@@ -189,7 +179,7 @@ def test_a_closed_client_ends_it(cluster: LocalCluster, client: Client) -> None:
 
 
 def test_a_lost_scheduler_ends_it() -> None:
-    cluster = LocalCluster(n_workers=1, processes=False, protocol="tcp://", dashboard_address=":0")
+    cluster = small_cluster()
     with Client(cluster.scheduler_address, set_as_default=False) as client:
         future = client.submit(last_to_its_end, 1)
         widget = bars(future)

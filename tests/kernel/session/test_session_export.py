@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 from pathlib import Path
@@ -13,7 +12,7 @@ from distributed import Client, LocalCluster
 
 import dask_diag_lab
 from dask_diag_lab.session import Diagnostics
-from tests.kernel.serving import run, wait_until
+from tests.kernel.serving import run, until, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, SMALL, attached
 
 pytestmark = [pytest.mark.usefixtures("nothing_is_left"), *PARTLY_CLOSED]
@@ -74,8 +73,6 @@ def test_on_the_loop_of_an_asynchronous_client_they_are_coroutines(tmp_path: Pat
             assert table.columns["nthreads"] == [2, 2]  # of all, and of its only worker
             await diagnostics.export("workers", tmp_path / "workers.json")
             assert json.loads((tmp_path / "workers.json").read_text())["rows"] == 2
-            loop = asyncio.get_running_loop()
-        await loop.run_in_executor(None, wait_until, lambda: diagnostics.is_closed, "not closed")
-        await loop.shutdown_default_executor()
+        await until(lambda: diagnostics.is_closed, "not closed")
 
     run(story(), 60)
