@@ -136,3 +136,11 @@ def test_named_rows_tell_only_what_is_new_and_everything_to_those_too_far_behind
     sent, _ = table.since(known)
     assert sent is not None
     assert (sent["is_full"], set(names(known))) == (True, {"a-0", "a-1", "a-2", "a-4"})
+
+
+def test_a_size_beyond_all_bounds_is_the_largest_there_is() -> None:
+    table = NamedRows(PREFIXES)
+    table.put("huge", prefix("huge", nbytes=2**70))
+    sent, _ = table.since(0)
+    assert sent is not None
+    assert decoded(PREFIXES, sent["rows"])["nbytes"].tolist() == [2**63 - 1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +18,7 @@ from distributed.spans import span
 import dask_diag_lab
 from dask_diag_lab.notebook.progress_bars import GroupCount
 from tests.kernel.serving import wait_until
-from tests.kernel.session.small_clusters import our_threads, small_cluster
+from tests.kernel.session.small_clusters import small_cluster
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
@@ -26,6 +27,10 @@ pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning
 def cluster() -> Iterator[LocalCluster]:
     with small_cluster(n_workers=2) as made:
         yield made
+
+
+def our_threads() -> list[str]:
+    return [t.name for t in threading.enumerate() if t.name == "dask-diag-lab-progress"]
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from dask_diag_lab.schema.tables import (
     ACTIONS,
     PREFIXES,
     PROTOCOL,
+    RUNNING,
     TABLES,
     WORKERS,
     TableSchema,
@@ -92,3 +93,17 @@ print(tables._version())
     assert NAME.endswith(PROTOCOL)
     assert PULL.endswith(PROTOCOL)
     assert ACTIONS.columns[0].name == "start"
+
+
+@pytest.mark.parametrize("number", [-1, 2**32])
+def test_a_number_that_a_column_has_no_room_for_is_refused(number: int) -> None:
+    with pytest.raises(WireError, match=r"running\.worker"):
+        decoded(RUNNING, [("key", number, 0, 1.0, 0)])
+
+
+@pytest.mark.parametrize(
+    "rows", [None, [None], [()], [sample_rows(WORKERS)[0], sample_rows(WORKERS)[1][1:]]]
+)
+def test_what_is_no_table_of_rows_is_refused_with_its_name(rows: object) -> None:
+    with pytest.raises(WireError, match="workers"):
+        decoded(WORKERS, rows)
