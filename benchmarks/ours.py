@@ -21,7 +21,7 @@ _INFO: Final[dict[str, Any]] = {
     "id": "0" * 32,
     "name": "benchmark",
     "kernel_id": None,
-    "scheduler": {"id": "simulated", "address": "tcp://127.0.0.1:1"},
+    "scheduler": {"id": "simulated", "address": "tcp://127.0.0.1:1", "dashboard": ""},
 }
 _TOKEN: Final = "benchmark-" + "0" * 40
 
