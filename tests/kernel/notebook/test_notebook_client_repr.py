@@ -135,13 +135,3 @@ def test_a_subclass_keeps_a_repr_of_its_own(formatter: DisplayFormatter, client:
     make: Any = Own  # `distributed` has no types
     with make(client.cluster, set_as_default=False) as own:
         assert shown(formatter, own) == "its own"
-
-
-def test_no_memory_limit_is_said_to_be_none(formatter: DisplayFormatter) -> None:
-    with (
-        small_cluster(memory_limit=0) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        page = shown(formatter, client)
-    assert cells(page)["Limit"] == "no limit"
-    assert "<th>Memory</th><td>no limit</td>" in page
