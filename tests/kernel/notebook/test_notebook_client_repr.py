@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 import re
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,6 +121,19 @@ def test_a_closed_client_is_shown_as_dask_does(formatter: DisplayFormatter, clie
     assert shown(formatter, other) == other._repr_html_()
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6")
+def test_a_cluster_on_ipv6_is_shown_with_a_link_that_works(formatter: DisplayFormatter) -> None:
+    with (
+        small_cluster(host="tcp://[::1]") as cluster,
+        Client(cluster, set_as_default=False) as client,
+        capture_output() as captured,
+    ):
+        link = f"http://[::1]:{client.scheduler_info()['services']['dashboard']}/status"
+        assert link in shown(formatter, client)
+        formatter.format(cluster)
+    assert link in captured.outputs[0].data["text/html"]
+
+
 def test_what_cannot_be_shown_our_way_is_shown_as_dask_does(
     formatter: DisplayFormatter, client: Client
 ) -> None:
@@ -135,3 +149,13 @@ def test_a_subclass_keeps_a_repr_of_its_own(formatter: DisplayFormatter, client:
     make: Any = Own  # `distributed` has no types
     with make(client.cluster, set_as_default=False) as own:
         assert shown(formatter, own) == "its own"
+
+
+def test_no_memory_limit_is_said_to_be_none(formatter: DisplayFormatter) -> None:
+    with (
+        small_cluster(memory_limit=0) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        page = shown(formatter, client)
+    assert cells(page)["Limit"] == "no limit"
+    assert "<th>Memory</th><td>no limit</td>" in page

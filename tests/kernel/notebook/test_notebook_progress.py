@@ -275,3 +275,13 @@ def test_futures_that_nobody_keeps_are_said(client: Client) -> None:
     ended(widget)
     assert "nobody keeps them" in widget.elapsed_time.value
     Event("unkept").set()
+
+
+def test_tasks_of_long_keys_are_counted_as_they_end(client: Client) -> None:
+    futures = [client.submit(held, i, f"long-{i}", key=f"held-{i}{'x' * 600}") for i in range(2)]
+    widget = bars(futures)
+    wait_until(lambda: widget.report.is_counted, "never counted")
+    Event("long-0").set()
+    wait_until(lambda: widget.report.all.done == 1, "not before the end")
+    Event("long-1").set()
+    ended(widget)

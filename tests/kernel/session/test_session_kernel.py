@@ -88,6 +88,26 @@ def test_a_client_announces_itself_while_its_cell_runs(
     assert our_records(runtime_dir) == []
 
 
+def test_what_cells_compute_are_runs_of_their_names_the_first_one_also(
+    kernel: Kernel, flag: Path
+) -> None:
+    flag.touch()
+    code = f"{CELL.format(flag=str(flag))}\nfuture = client.submit(abs, -1); future.result()"
+    for number, cell in enumerate((code, "import time\nclient.submit(abs, -2).result()", "1 + 1")):
+        content = {"code": cell, "silent": False, "store_history": True, "allow_stdin": False}
+        metadata = {"cellId": f"cell-{number}"}
+        request = kernel.client.session.msg("execute_request", content, metadata=metadata)
+        kernel.client.shell_channel.send(request)
+        kernel.outputs_until_idle(request["header"]["msg_id"])
+    shown = kernel.value(
+        "import dask_diag_lab; [(r.name, r.cell, r.state) for r in dask_diag_lab.runs()]"
+    )
+    first = "future = client.submit(abs, -1); future.result()"
+    second = "client.submit(abs, -2).result()"
+    assert ast.literal_eval(shown) == [(first, "cell-0", "done"), (second, "cell-1", "done")]
+    kernel.run("dask_diag_lab.attach().close(); client.close()")
+
+
 def test_a_cell_that_has_two_clusters_compute_is_a_run_of_each_by_its_own_line(
     kernel: Kernel, flag: Path
 ) -> None:
