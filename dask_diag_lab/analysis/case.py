@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +23,8 @@ SERIES: Final = ("cpu", "nthreads", "managed", "unmanaged", "memory", "gil_conte
 MOST_KEYS: Final = 50_000
 """Tasks whose keys are compared: a key takes a microsecond."""
 UNFINISHED: Final = [STATES.index(s) for s in ("no-worker", "waiting", "queued", "processing")]
+LOSS_S: Final = 60.0
+"""What is computed again so long after a worker left may have been lost with it."""
 LATE_S: Final = 2.0
 """A window that ends so shortly before now is of now."""
 _OF_TASKS: Final = (
@@ -60,6 +63,8 @@ class Case:
         Those of `SERIES`, inside the window.
     events : sequence of (float, str, mapping)
         Those in the window.
+    first_loss : float
+        When the first worker left in the window or up to `LOSS_S` before; infinite for none.
     activities : mapping of tuple to float
         What the fine metrics gained in the window, by context, label, activity and unit.
     memory_limit : float
@@ -88,6 +93,7 @@ class Case:
     needs: Mapping[str, set[str]]
     series: Mapping[str, Series]
     events: Sequence[tuple[float, str, Mapping[str, Any]]]  # as `EventLog.rows`
+    first_loss: float
     activities: Mapping[tuple[Any, ...], float]
     memory_limit: float
     thresholds: Mapping[str, float | None]
@@ -208,8 +214,7 @@ class Case:
     @cached_property
     def is_after_loss(self) -> Bools:
         """Whether each of `tasks` began after a worker had left."""
-        left = [at for at, kind, _ in self.events if kind in DEPARTURES]
-        is_after: Bools = self.tasks["start"] >= min(left, default=np.inf)
+        is_after: Bools = self.tasks["start"] >= self.first_loss
         return is_after
 
 
@@ -221,7 +226,10 @@ def case_of(
     record = history.runs.of_number(run)
     is_now = window.stop >= now - LATE_S
     states = history.prefixes.states[:, UNFINISHED].sum(axis=0) if is_now else np.zeros(2)
-    limits = np.asarray(history.workers.memory_limit, dtype=np.float64)
+    workers = history.workers
+    in_process = Counter(filter(None, workers.process))  # each has its part of the limit of one
+    limits = np.array(workers.memory_limit, dtype=np.float64)
+    limits *= [in_process.get(process, 1) for process in workers.process]
     keys = log.keys_of()
     names = ("kind", "outcome", "prefix", "task", "stop")
     earlier = log.of_window(Window(stop=window.start), names)
@@ -236,12 +244,15 @@ def case_of(
         return {name: rows[name][is_it] for name in ("prefix", "task")}
 
     series = {name: history.series.get(name) for name in SERIES}
+    since = window.start - LOSS_S
+    left = [at for at, kind, _ in history.events.rows if kind in DEPARTURES and at >= since]
     scheduler = history.scheduler
     rest: dict[str, Any] = {  # the rest of the fields of a case
         "names": {one: history.strings[one] for one in _prefix_ids(history)},
         "addresses": history.strings.take(np.unique(slots.worker).tolist()),
         "needs": _needs(history),
         "events": [one for one in history.events.rows if window.start <= one[0] <= window.stop],
+        "first_loss": min(left, default=np.inf),
         "activities": history.activities.gained(window),
         "carried": history.runs.carried,
         "arrived": history.runs.arrived,

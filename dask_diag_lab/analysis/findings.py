@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from dask_diag_lab.analysis.budget import CATEGORIES
+from dask_diag_lab.analysis.budget import BUSY, CATEGORIES
 from dask_diag_lab.analysis.case import Case
 from dask_diag_lab.analysis.estimates import critical_path
 from dask_diag_lab.schema import Kind, Outcome
@@ -321,7 +321,7 @@ def _on_disk(case: Case) -> Found:
     starting_s = min(case.seconds("starting"), writing_s * case.threads / len(case.addresses))
     lost_s = case.seconds("disk", "paused") + starting_s
     words: Words = {"written": sum(written), "prefix": prefix, "lost": lost_s}
-    words = {**words, "share": 100 * lost_s / max(case.budget.offered_s, 1e-9)}
+    words = {**words, "share": 100 * case.share("disk", "paused")}
     return Found(case.share("disk", "paused"), n, lost_s, _of("disk", "paused"), words, prefix)
 
 
@@ -395,7 +395,10 @@ def _waiting_io(case: Case) -> Found | None:
         return None
     words: Words = {"lost": waited_s, "share": 100 * share, "prefix": prefix}
     ratio = waited_s / max(case.budget.offered_s, 1e-9)
-    return Found(ratio, n, waited_s / 2, _of("waiting-in-tasks"), words, prefix)
+    # No number of threads makes it shorter than its longest chain, of a straggler for example.
+    at_best_s = max(case.wall_s - critical_path(case).chain_s, 0.0)
+    saved_s = min(waited_s / 2 / case.threads, at_best_s)
+    return Found(ratio, n, waited_s / 2, _of("waiting-in-tasks"), words, prefix, saved_s)
 
 
 def _oversubscription(case: Case) -> Found | None:
@@ -542,7 +545,8 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         share = write("percent", 100 * case.share("unknown"))
         return f"{share} of the thread time was not recorded: nothing can be said"
     if not case.wall("computing", "waiting-in-tasks"):
-        return "Nothing to report: no task has ended well"
+        did = "no task has ended well" if case.wall(*BUSY) else "no task has run"
+        return f"Nothing to report: {did}"
     share, waits = (
         write("percent", 100 * case.share(of)) for of in ("computing", "waiting-in-tasks")
     )

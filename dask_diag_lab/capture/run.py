@@ -365,9 +365,10 @@ class Run(CaptureBlock):
 
     @property
     def _hint(self) -> list[str]:
-        """What is the matter where all was done by clusters of other clients."""
+        """What is the matter where clusters of other clients were at work as well."""
         others = ", ".join(self._beside)
-        told = f"All tasks were those of {others}: name its client, as in run(client=…)."
+        what = "had tasks in this time as well" if self.n_tasks else "had all of the tasks"
+        told = f"{others} {what}: for these name its client, as in run(client=…)."
         return [told] if self._beside else []
 
     @classmethod
@@ -420,8 +421,7 @@ class Run(CaptureBlock):
         while not (self._problem or self._has_told(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
         self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
-        if not self.n_tasks:
-            self._beside = at_work_beside(self._diagnostics, self.start)
+        self._beside = at_work_beside(self._diagnostics, self.start)
         if self._problem:
             raise IncompleteError(f"The end of the run is missing: {self._problem}.")
 
@@ -432,11 +432,14 @@ class Run(CaptureBlock):
         ask: Callable[[Callable[[LiveSession], Any]], Any] | None = None,
     ) -> None:
         """Take what is known of a run, in all of its time or in a window."""
+        record: RunRecord | None = None
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
+            nonlocal record
             history, now, within = live.history, _end_of(live), window
             self._versions = live.versions
-            if (record := find(history.runs)) is not None:
+            record = find(history.runs)
+            if record is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 self.name = self.name or record.name(history.strings)
                 within = Window(record.start, record.stop)
@@ -445,6 +448,10 @@ class Run(CaptureBlock):
         self._read, strings = (ask or self._ask)(read)
         self.settings = settings_of(case := self._read(), self._versions)
         self._count(found := case.facts)
+        if record is not None:  # it knows of those that failed because their workers died
+            gave_up = max(record.n_erred - self.n_failed, 0)
+            self.n_failed += gave_up
+            self.n_attempts = max(self.n_attempts - gave_up, 0)
         its = budget_of(found)
         self.start, self.stop = its.window
         self.offered_s, self.budget = its.offered_s, its.seconds

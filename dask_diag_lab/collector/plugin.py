@@ -465,10 +465,10 @@ class Collector(SchedulerPlugin):
         self._errors.note(ts.key, prefix)
         if not worker:
             return
-        if not actions:
+        if not any(action.get("action") == "compute" for action in actions):
             now = wall_clock()
             instant = {"action": "compute", "start": now, "stop": now}
-            message = {**message, "startstops": (instant,)}
+            message = {**message, "startstops": (*actions, instant)}
         self._log.add(ts.key, prefix, worker, ERRED, message)
 
     def _tick_soon(self) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
+from zlib import crc32
 
 from dask_diag_lab.schema.tables import Field, TableSchema
 
@@ -38,8 +39,12 @@ def plain(value: object) -> str:
 
 
 def key_text(key: object) -> str:
-    """Return a task key, which may be a str, bytes, number or nested tuple, as text."""
-    return cut(plain(key))
+    """Return a task key, which may be a str, bytes, number or nested tuple, as text.
+
+    Long ones that begin alike stay apart.
+    """
+    text = plain(key)
+    return text if len(text) <= MAX_TEXT else f"{cut(text)} #{crc32(text.encode()):08x}"
 
 
 class Strings:

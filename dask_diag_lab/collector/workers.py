@@ -93,46 +93,46 @@ class WorkerReader(NamedRows):
             except AttributeError as error:  # of another version
                 self.failed = {"workers": error_text(error)}
         for process, its in processes.items():
-            try:
-                self._put_process(process, its)
-            except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-                self.failed = {"workers": error_text(error)}
+            for ws in its:
+                try:
+                    self._put(ws, process, its)
+                except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+                    self.failed = {"workers": error_text(error)}
 
-    def _put_process(self, process: str, its: Sequence[WorkerState]) -> None:
-        n = len(its)
-        all_managed = sum(ws.memory.managed for ws in its) if n > 1 else 0
-        for ws in its:
-            metrics, memory = ws.metrics, ws.memory
-            if n > 1:
-                if "num_fds" in metrics:
-                    metrics = {**metrics, "num_fds": metrics["num_fds"] / n}
-                # A worker takes what the others of its process manage for unmanaged.
-                old = max(memory.process - all_managed - memory.unmanaged_recent, 0)
-                memory = MemoryState(
-                    process=memory.process // n,
-                    managed=all_managed // n,
-                    unmanaged_old=old // n,
-                    spilled=memory.spilled,
-                )
-            transfer = metrics.get("transfer", {})
-            facts = SimpleNamespace(
-                state=ws,
-                process=process if n > 1 else "",
-                cpu=metrics.get("cpu", 0.0) / n,
-                memory=memory,
-                memory_limit=(ws.memory_limit or 0) / n,
-                spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
-                n_processing=len(ws.processing),
-                n_executing=len(ws.executing),
-                n_in_memory=len(ws.has_what),
-                occupancy=_occupancy(ws),
-                is_idle=ws.address in self._scheduler.idle,
-                is_saturated=ws in self._scheduler.saturated,
-                incoming_bytes=transfer.get("incoming_bytes", 0),
-                outgoing_bytes=transfer.get("outgoing_bytes", 0),
-                metrics=flatten(metrics),
+    def _put(self, ws: WorkerState, process: str, its: Sequence[WorkerState]) -> None:
+        """Set the row of a worker, one of those of a process."""
+        metrics, memory, n = ws.metrics, ws.memory, len(its)
+        if n > 1:
+            if "num_fds" in metrics:
+                metrics = {**metrics, "num_fds": metrics["num_fds"] / n}
+            # A worker takes what the others of its process manage for unmanaged.
+            managed = sum(one.memory.managed for one in its)
+            old = max(memory.process - managed - memory.unmanaged_recent, 0)
+            memory = MemoryState(
+                process=memory.process // n,
+                managed=managed // n,
+                unmanaged_old=old // n,
+                spilled=memory.spilled,
             )
-            self.put(ws.address, facts)
+        transfer = metrics.get("transfer", {})
+        facts = SimpleNamespace(
+            state=ws,
+            process=process if n > 1 else "",
+            cpu=metrics.get("cpu", 0.0) / n,
+            memory=memory,
+            memory_limit=(ws.memory_limit or 0) / n,
+            spilled_memory=metrics.get("spilled_bytes", {}).get("memory", 0),
+            n_processing=len(ws.processing),
+            n_executing=len(ws.executing),
+            n_in_memory=len(ws.has_what),
+            occupancy=_occupancy(ws),
+            is_idle=ws.address in self._scheduler.idle,
+            is_saturated=ws in self._scheduler.saturated,
+            incoming_bytes=transfer.get("incoming_bytes", 0),
+            outgoing_bytes=transfer.get("outgoing_bytes", 0),
+            metrics=flatten(metrics),
+        )
+        self.put(ws.address, facts)
 
 
 def number(value: object) -> float:

@@ -268,8 +268,8 @@ class DashboardRegistry:
         url = dashboard.given.url
         try:
             await asyncio.to_thread(self._added.change, url, is_kept=is_kept)
-        except (OSError, RuntimeError) as error:  # the latter where no file can be one's own
-            LOG.warning("%s cannot be written: %s", self._added.path, error)
+        except OSError as error:
+            LOG.warning("%s cannot be written: %s", self._added.path, error.strerror)
 
     async def messages(self) -> AsyncGenerator[DashboardList | DashboardChanges]:
         """Listen: yield the dashboards of now, then what changes, for as long as it is read.

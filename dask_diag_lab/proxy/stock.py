@@ -17,11 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Final
 from urllib.parse import urljoin
 
 import psutil
-from jupyter_core.paths import secure_write
 
 from dask_diag_lab.proxy.client import (
     Address,
@@ -370,12 +370,18 @@ class AddressStore:
 
         Raises
         ------
-        OSError, RuntimeError
-            When the file cannot be written, or others could read it.
+        OSError
+            When the file cannot be written.
         """
         kept = [one for one in self.load() if one != url]
         urls = [*kept, *([url] if is_kept else [])][-MAX_ROWS:]
         content: KeptAddresses = {"schema": 1, "addresses": urls}
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with secure_write(str(self.path)) as file:
-            json.dump(content, file)
+        # Made with mode 0600, and whole at any time: another server may read or write it.
+        with NamedTemporaryFile("w", dir=self.path.parent, delete=False) as file:
+            half = Path(file.name)
+        try:
+            half.write_text(json.dumps(content), encoding="utf-8")
+            half.replace(self.path)
+        finally:
+            half.unlink(missing_ok=True)

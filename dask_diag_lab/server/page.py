@@ -372,7 +372,11 @@ class Page:
 
     @property
     def _arguments(self) -> Mapping[str, str]:
-        return {**self._given, **self._selection} if self.plot.has_period else self._given
+        """What the view shows: the time of all panes goes before its own."""
+        if not (self._selection and self.plot.has_period):
+            return self._given
+        own = {n: given for n, given in self._given.items() if n not in (*PERIOD, *RUN)}
+        return {**own, **self._selection}
 
     def _build(self, look: Look) -> None:
         view = self.plot(self._live, look, self._arguments)

@@ -51,8 +51,15 @@ SHOWN: Final[Mapping[str, str]] = {
     "distributed.comm": "retry.count retry.delay.min retry.delay.max compression shard offload"
     " default-scheme socket-backlog timeouts.connect timeouts.tcp require-encryption zstd.level"
     " zstd.threads websockets.shard",
+    "distributed.deploy": "lost-worker-timeout cluster-repr-interval",
     "distributed.p2p": "comm.buffer comm.concurrency comm.message-bytes-limit comm.retry.count"
     " comm.retry.delay.min comm.retry.delay.max storage.buffer storage.disk threads",
+    "distributed.diagnostics": "nvml cudf computations.max-history computations.nframes"
+    " erred-tasks.max-history",
+    "distributed.admin": "large-graph-warning-threshold tick.interval tick.limit tick.cycle"
+    " max-error-length log-length low-level-log-length pdb-on-err system-monitor.interval"
+    " system-monitor.log-length system-monitor.disk system-monitor.host-cpu"
+    " system-monitor.gil.enabled system-monitor.gil.interval event-loop",
 }
 """Names that are shown, by their section."""
 _NAMES: Final = sorted(f"{top}.{name}" for top, names in SHOWN.items() for name in names.split())

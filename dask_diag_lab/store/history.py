@@ -6,6 +6,7 @@ answer a `WindowQuery`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from math import inf
 from typing import Any, Final
@@ -25,6 +26,7 @@ from dask_diag_lab.store.sums import BusyTimes, Checkpoints, ThreadHistory, sums
 from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GraphTable, PrefixTable, TaskGraph
 from dask_diag_lab.store.workers import WorkerTable
 
+MAX_GAPS = 100
 BEFORE: Final = "before"
 """Name of that count in `Batch.left_out`: it is what the first collector of a scheduler counted."""
 
@@ -41,6 +43,8 @@ class History:
     ----------
     until : float
         The scheduler's clock at the last batch, 0 before the first.
+    gaps : deque of (float, float)
+        Stretches of the scheduler's clock in which nobody recorded what was done, newest last.
     left_out : mapping of str to int
         `Batch.left_out` of the last batch; ``before`` as the first one of the scheduler counted it.
     failed : mapping of str to str
@@ -54,15 +58,16 @@ class History:
     """
 
     SAVED = (
-        *("until", "scheduler", "left_out", "failed", "strings", "palette", "_slots"),
+        *("until", "scheduler", "gaps", "left_out", "failed", "strings", "palette", "_slots"),
         *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
         *("graph", "nthreads", "series", "events", "runs", "extras", "activities"),
-        "_n_before",
+        *("_n_before", "_next_task"),
     )
 
     def __init__(self, max_actions: int = MAX_ROWS) -> None:
         self.until = 0.0
         self.scheduler: SchedulerInfo | None = None
+        self.gaps: deque[tuple[float, float]] = deque(maxlen=MAX_GAPS)
         self.left_out: Mapping[str, int] = {}
         self.failed: Mapping[str, str] = {}
         self.strings = StringTable()
@@ -95,18 +100,13 @@ class History:
         self._n_changes = 0
         self._epoch = Epoch("", 0, 0, 0.0)
         self._n_before = 0
+        self._next_task = 0
 
     @property
     def version(self) -> int:
         """Moves with every change of any table."""
         tables = (*self._of_collector, *self._lasting)
         return self._n_changes + sum(int(table.version) for table in tables)
-
-    @property
-    def gaps(self) -> list[tuple[float, float]]:
-        """Stretches of the scheduler's clock in which nobody recorded what was done."""
-        rows = self.events.rows
-        return [(begin, each["until"]) for begin, kind, each in rows if kind == "not-recorded"]
 
     @property
     def n_unfinished(self) -> int:
@@ -147,6 +147,9 @@ class History:
         if graphs is not None:
             self.runs.submitted(graphs.columns, self._epoch.first_graph)
         self._append(batch)
+        for at, kind, detail in batch.rows("events"):
+            if kind == "task-erred" and at > self._epoch.known_until:
+                self.runs.gave_up(at, int(detail.get("count", 0)))
         self.events.hear(batch, self._epoch.known_until if is_new else None)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:
@@ -161,9 +164,11 @@ class History:
         if not is_same:
             self._n_before = batch.left_out.get(BEFORE, 0)
         elif batch.began > self.until:
+            self.gaps.append((self.until, batch.began))
             self.events.extend([(self.until, "not-recorded", {"until": batch.began})])
+        self._next_task = max(self._next_task, self._keys.stop)
         known_until = self.until if is_same else -inf
-        self._epoch = Epoch(batch.epoch, self._keys.stop, self.runs.n_graphs, known_until)
+        self._epoch = Epoch(batch.epoch, self._next_task, self.runs.n_graphs, known_until)
         for table in self._of_collector:
             table.clear()
         self.activities.begin_anew()
@@ -206,6 +211,7 @@ class History:
             rows[name] = self._epoch.strings(rows[name])
         rows["task"] = rows["task"] + self._epoch.first_task
         rows["graph"] = self._epoch.graphs(rows["graph"])
+        self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
 
         def slot_of_task(row: int) -> int | None:
             key = self._keys[int(rows["task"][row])]

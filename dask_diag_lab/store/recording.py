@@ -31,7 +31,7 @@ from dask_diag_lab.store.queries import Query
 from dask_diag_lab.store.runs import Piece, RunRecord
 from dask_diag_lab.store.slots import SlotWorker
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 CLASSES: Final[dict[str, type]] = {
     c.__name__: c for c in (Piece, RunRecord, SchedulerInfo, Segment, SlotWorker)
 }
@@ -46,7 +46,10 @@ MAX_BYTES: Final = 1 << 32
 
 CUT: Final = "is cut off, its end is missing. Copy it once more, or save the recording again"
 FOREIGN: Final = "is no recording of dask_diag_lab. Those are what `run.save` writes"
-OF_ANOTHER: Final = f"this version of dask_diag_lab reads format {FORMAT}: update dask_diag_lab"
+OF_ANOTHER: Final = (
+    f"this version of dask_diag_lab reads format {FORMAT}: update dask_diag_lab, or open it with"
+    " the version that wrote it"
+)
 DAMAGED: Final = "Copy it once more, or save the recording again"
 
 Array = npt.NDArray[Any]  # dtypes differ
@@ -233,11 +236,12 @@ class _Reader:
         # What a file has not, which was written before there was such a thing, is empty.
         empty = {f.name: f.default_factory for f in fields(value)} if is_dataclass(value) else {}
         for name in saved_of(value):
-            if name in given["attributes"]:
-                there = getattr(value, name, None)
-                object.__setattr__(value, name, self.value_of(given["attributes"][name], there))
-            elif callable(make := empty.get(name)):
-                object.__setattr__(value, name, make())
+            there = getattr(value, name, None)
+            if name not in given["attributes"] and callable(make := empty.get(name)):
+                read = make()
+            else:
+                read = self.value_of(given["attributes"][name], there)
+            object.__setattr__(value, name, read)
         if restored := getattr(value, "restored", None):
             restored()
 
@@ -272,8 +276,7 @@ class _Reader:
         value = there
         if given["class"] in CLASSES:
             value = object.__new__(CLASSES[given["class"]])
-        if value is not None:  # else there is no such table any more
-            self.restore(value, given)
+        self.restore(value, given)
         return value
 
     def _mapping(self, pairs: list[Any], there: Any) -> dict[Any, Any]:  # as above

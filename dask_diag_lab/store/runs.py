@@ -290,6 +290,17 @@ class RunTable:
                     record.seconds[one] = record.seconds.get(one, 0.0) + float(sums[one])
         self.version += 1
 
+    def gave_up(self, time: float, n: int) -> None:
+        """Note that tasks failed because their workers had died once too often.
+
+        The log has only their attempts: they are of the newest run that had begun then.
+        """
+        record = self._newest(lambda one: one.start <= time)
+        if record is not None:
+            record.n_erred += n
+            record.n_attempts = max(record.n_attempts - n, 0)
+            self.version += 1
+
     def settle(self, now: float, *, is_idle: bool) -> None:
         """Note whether the cluster has nothing to do."""
         for record in self._records:

@@ -34,6 +34,8 @@ JUMP_S: Final = 3.0
 again."""
 OFTEN: Final = 3
 """So many tasks in a row that begin before another one of their thread has ended are no jumps."""
+MAX_UNUSED: Final = 100
+"""Workers that left without having done anything that keep their slots."""
 Natural = tuple[tuple[int, int, str], ...]
 
 
@@ -233,11 +235,20 @@ class SlotTable:
                 self._add(worker)
 
     def leave(self, address: str, time: float) -> None:
-        """Note that a worker left; of two reports the first counts. Its slots stay."""
+        """Note that a worker left; of two reports the first counts. Its slots stay.
+
+        Of those that did nothing only the last ones stay: an adaptive cluster may have thousands.
+        """
         worker = self._workers.get(self._strings.find(address) or 0)
-        if worker is not None and isnan(worker.ended):
-            worker.ended = time
-            self.version += 1
+        if worker is None or not isnan(worker.ended):
+            return
+        worker.ended = time
+        self.version += 1
+        if self._last_stop_of(worker) == -inf:
+            gone = [one for one in self._workers.values() if not isnan(one.ended)]
+            unused = [one for one in gone if self._last_stop_of(one) == -inf]
+            for one in sorted(unused, key=lambda one: one.ended)[:-MAX_UNUSED]:
+                del self._workers[one.string]
 
     def leave_all_but(self, addresses: set[str], time: float) -> None:
         """Note that of all workers only these are left."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass
 from math import ceil, log
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
@@ -251,7 +251,7 @@ class TimePlot(View):
 
     def state(self) -> object:
         """Return where the reader has the picture; see `View.state`."""
-        return super().state(), replace(self.window), self._span_s
+        return super().state(), astuple(self.window), self._span_s
 
     def show(self, arguments: Mapping[str, str]) -> None:
         """Show another stretch of time; see `View.show`."""

@@ -31,7 +31,8 @@ for (const [at, [step, plots]] of STEPS.entries()) {
     const { url, token, seconds } = JSON.parse(line) as Record<string, string>;
     console.log(`${step}: ${seconds} s`);
     for (const plot of plots) {
-      await page.goto(`${url}/plots/${plot}?bare=&token=${token}`);
+      await page.goto(`${url}/plots/${plot}?token=${token}`);
+      await page.locator('body > header').evaluate(header => header.remove());
       await expect(page.locator('.jp-DaskDiag-canvas > *').first()).toBeAttached();
       await page.waitForTimeout(SETTLED_MS);
       await page.screenshot({ path: path.join(IMAGES, `${step}-${plot}.png`) });

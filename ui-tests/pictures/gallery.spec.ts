@@ -66,8 +66,9 @@ test('every plot, light and dark', async ({ browser }) => {
 });
 
 async function take(page: Page, name: string, file: string): Promise<void> {
-  const query = new URLSearchParams({ bare: '', ...where.arguments[name] });
+  const query = new URLSearchParams(where.arguments[name]);
   await page.goto(`${where.url}/plots/${name}?${query}`);
+  await page.locator('body > header').evaluate(header => header.remove());
   await expect(page.locator('.jp-DaskDiag-canvas > *').first()).toBeAttached();
   await page.waitForTimeout(SETTLED_MS);
   await page.screenshot({ path: path.join(IMAGES, file) });

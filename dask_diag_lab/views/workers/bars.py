@@ -49,7 +49,8 @@ PARTS: Final = ("memory", "managed", "unmanaged_old", "unmanaged_recent", "spill
 class MemoryBars(WorkerPlot, BarPlot):
     """Bars where a colour is a level and a shade of it is a part.
 
-    The parts but for the last add up to the resident set size of the process.
+    The parts but for the last add up to the resident set size of the process, or to the part of it
+    that each of several workers has.
     """
 
     parts = (

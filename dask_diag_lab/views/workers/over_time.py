@@ -57,9 +57,7 @@ class WorkerSeries(SeriesPlot):
         """Return the newest means, and of how many; see `SeriesPlot.headline`."""
         last = (self.points(line.name).n for line in self.lines)
         number = max((int(n[-1]) for n in last if n is not None and len(n)), default=0)
-        is_each = self.nouns == "processes" and number == len(self.history.workers)
-        nouns = "workers" if is_each else self.nouns
-        of = f" · mean of {fmt.count(number)} {nouns}, band from lowest to highest"
+        of = f" · mean of {fmt.count(number)} {self.nouns}, band from lowest to highest"
         return super().headline() + of * (number > 1)
 
     def why_empty(self) -> str:
@@ -75,7 +73,7 @@ class CpuSeries(WorkerSeries):
 
     lines = (Line("cpu", "CPU", "load_normal"),)
     unit = "percent"
-    nouns = "processes"
+    nouns = "workers"
 
 
 @register_plot
@@ -86,7 +84,7 @@ class MemorySeries(WorkerSeries):
 
     lines = (Line("memory", "process memory", "memory_ok"), Line("spilled", "spilled", "spilled"))
     unit = "bytes"
-    nouns = "processes"
+    nouns = "workers"
 
     def headline(self) -> str:
         """Return when a worker will pause, where that is clear, before the newest means."""

@@ -210,6 +210,26 @@ def test_a_cause_is_found_with_what_it_costs(cause: str, make: Make, saved_s: fl
     assert next(iter(its)) == cause
 
 
+def test_more_threads_do_not_shorten_the_longest_task() -> None:
+    def waiting_beside_a_long_one(maker: BatchMaker) -> Mapping[str, Any]:
+        ran(maker, 0, 10)
+        for second in range(10):
+            for worker in (1, 2, 3):
+                ran(maker, second, second + 1, worker, wait=float(second))
+        metrics = [("execute", "inc", "thread-noncpu", "seconds", 40.0)]
+        return {"extras": change("activities", metrics)}
+
+    assert "waiting-io" not in found(case_with(waiting_beside_a_long_one))
+
+
+def test_what_a_worker_took_along_shortly_before_is_not_said_to_be_kept_by_nobody() -> None:
+    def repeated_after_a_loss(maker: BatchMaker) -> Mapping[str, Any]:
+        events = [(T0 - 5, "worker-killed", {"worker": "tcp://gone:1"})]
+        return {**repeated(maker), "events": events}
+
+    assert "computed-again" not in found(case_with(repeated_after_a_loss))
+
+
 def test_what_follows_from_spilling_is_no_finding_of_its_own() -> None:
     assert set(found(case_with(crowded))) == {"unbalanced"}
     assert set(found(case_with(crowded_and_on_disk))) == {"spill"}

@@ -78,14 +78,20 @@ def loss(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
     ):
         (worker,) = client.scheduler_info()["workers"]
         sample = sampler.sample("run", interval=0.01, per_worker=True)
-        with performance_report(str(file)), get_task_stream() as stream, sample:
+        report, run = performance_report(str(file)), dask_diag_lab.run("loss")
+        with report, get_task_stream() as stream, sample, run:
             client.gather(client.map(str, range(5), pure=False))
             dying = client.submit(os._exit, 1, key="die-1")
             bars: Any = dask_diag_lab.progress(dying, notebook=True)
             wait(dying)
             client.gather(client.map(str, range(7), pure=False))  # where the nanny replaced it
         wait_until(lambda: bars.report.is_last, "the bars go on")
-    found = {"worker": worker, "page": file.read_text(encoding="utf-8"), "rows": stream.data}
+    found = {
+        "run": run,
+        "worker": worker,
+        "page": file.read_text(encoding="utf-8"),
+        "rows": stream.data,
+    }
     return SimpleNamespace(**found, samples=sampler.samples, progress=bars.report.all)
 
 
@@ -100,6 +106,11 @@ def test_a_report_has_a_worker_s_death_and_what_ran_after_it(loss: SimpleNamespa
 def test_a_stream_tells_what_each_worker_did_and_which_task_died(loss: SimpleNamespace) -> None:
     told = [(row["status"], row["worker"] == loss.worker) for row in loss.rows]
     assert told == [("OK", True)] * 5 + [("killed", True)] + [("OK", False)] * 7
+
+
+def test_a_run_in_which_a_task_died_too_often_has_failed(loss: SimpleNamespace) -> None:
+    assert (loss.run.state, loss.run.n_failed, loss.run.n_attempts) == ("failed", 1, 0)
+    assert "12 tasks, 1 failed · " in str(loss.run)
 
 
 def test_samples_go_on_though_those_of_a_worker_end_with_it(loss: SimpleNamespace) -> None:

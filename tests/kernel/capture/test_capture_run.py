@@ -73,7 +73,7 @@ def test_a_run_without_a_task_names_the_cluster_that_did_all_of_its_work(client:
             time.sleep(0.1)
         with dask_diag_lab.run("elsewhere", client) as its:
             wait(other.submit(nap, 0.2))
-    assert f"All tasks were those of {address}: name its client" in str(its)
+    assert f"{address} had all of the tasks: for these name its client" in str(its)
     assert address in its._repr_html_()
     assert address not in str(idle)
 

@@ -36,3 +36,12 @@ async def test_exact_graph_follows_tasks_gives_up_when_too_many_and_comes_back()
         assert set(seen.nodes) == before
         del xs, total
         await until(lambda: not seen.nodes)
+
+
+async def test_long_keys_that_begin_alike_are_tasks_of_their_own() -> None:
+    async with cluster() as (s, _, c), feeding(s.address, wanted=[GRAPH]) as (_, seen):
+        first, second = (c.submit(inc, i, key=f"{'long-' * 200}{i}") for i in range(2))
+        await c.gather([first, second])
+        await until(lambda: len(seen.nodes) == 2)
+        del first
+        await until(lambda: len(seen.nodes) == 1)

@@ -26,7 +26,7 @@ async def opened(*plots: str) -> AsyncIterator[tuple[Served, list[BrowserPage]]]
         for at in range(10):
             maker.action(at, at + 1, prefix="earlier-ones")
             maker.action(at + 20, at + 21, prefix="later-ones")
-        served.live.apply(maker.batch())
+        served.live.apply(maker.batch(graphs=[(1, 0.0, "client", 20)]))
         connection = await Connection.open(served)
         pages = [await BrowserPage.open(served, plot, connection=connection) for plot in plots]
         yield served, pages
@@ -61,6 +61,15 @@ async def test_all_plots_show_what_is_selected_until_they_go_back_to_live() -> N
         await until(lambda: not any(said(page, "period") for page in pages), "one stays behind")
         await until(lambda: "start" not in stream.control.table, "the stream is held")
         assert "from" not in times.control.note
+
+
+async def test_what_all_plots_show_goes_before_the_run_that_one_was_opened_with() -> None:
+    async with opened("progress") as (served, [other]):
+        alone, connection = {"run": "1", "stop": f"{T0 + 15:.6f}"}, other.connection
+        stream = await BrowserPage.open(served, "task-stream", None, alone, connection)
+        await connection.send(type="period", **PERIOD)
+        await until(lambda: said(stream, "period").get("is_shown"), "the stream does not follow")
+        assert json.loads(stream.control.table) == {n: f"{at:.6f}" for n, at in PERIOD.items()}
 
 
 async def test_a_stretch_chosen_in_a_picture_is_offered_to_the_other_plots() -> None:

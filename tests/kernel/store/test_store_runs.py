@@ -51,6 +51,16 @@ def test_graphs_of_a_cell_are_one_run_however_far_apart(told: Told) -> None:
     assert [one.n_submitted for one in told.runs] == [3, 1]
 
 
+def test_a_task_whose_workers_died_too_often_is_a_failure_of_its_run(told: Told) -> None:
+    told.cell("a cell", 0, 10)
+    for start in range(3):
+        told.maker.action(start, start + 1, outcome=Outcome.KILLED, graph=1)
+    erred = {"prefix": "inc", "worker": "tcp://w0:1", "count": 1, "until": T0 + 3.0}
+    told.batch(4, graphs=[(1, 0, MINE, 1)], events=[(T0 + 3, "task-erred", erred)])
+    (run,) = told.runs
+    assert (run.n_erred, run.n_attempts) == (1, 2)
+
+
 def test_a_block_inside_a_cell_has_what_was_sent_in_it(told: Told) -> None:
     told.cell("a cell", 0, 10)
     told.history.runs.note_code(Piece("block", "etl", "cell", 0, T0 + 2, T0 + 4))

@@ -7,7 +7,7 @@ import pytest
 
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import History
-from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS, MAX_THREADS
+from dask_diag_lab.store.slots import MAX_EXTRA_SLOTS, MAX_THREADS, MAX_UNUSED
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
@@ -176,3 +176,13 @@ def test_a_worker_that_claims_threads_without_end_gets_a_bounded_number_of_slots
     history = History()
     history.apply(BatchMaker().batch(workers=[worker_row("tcp://a:1", nthreads=2**62)]))
     assert history.slots.count == MAX_THREADS
+
+
+def test_of_workers_that_came_and_left_without_a_task_the_last_ones_have_rows() -> None:
+    history, maker = History(), BatchMaker()
+    for number in range(MAX_UNUSED + 20):
+        history.apply(maker.batch(workers=[worker_row(f"tcp://w:{number}", nthreads=2)]))
+        history.apply(maker.batch(removed_workers=[f"tcp://w:{number}"]))
+        maker.time += 1
+    assert len(history.slots.addresses) == MAX_UNUSED
+    assert history.slots.addresses[-1] == f"tcp://w:{MAX_UNUSED + 19}"
