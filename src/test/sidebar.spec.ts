@@ -139,6 +139,19 @@ describe('the sidebar', () => {
     kernel = 'k1';
   });
 
+  it('lists a new run once the pointer rests', async () => {
+    const runs = jest.spyOn(host.services.runs, 'of').mockReturnValue([RUN]);
+    await show(one);
+    sidebar.node.dispatchEvent(new Event('pointermove'));
+    runs.mockReturnValue([{ ...RUN, number: 4 }, RUN]);
+    await show(one);
+    const shown = (): unknown[] =>
+      [...sidebar.node.querySelectorAll<HTMLElement>('[data-run]')].map(row => row.dataset['run']);
+    expect(shown()).toEqual(['3']);
+    await until(() => shown().length === 2);
+    runs.mockRestore();
+  });
+
   it('opens a plot, the usual four, and keeps a favourite', () => {
     rows()[0]?.querySelector<HTMLElement>('.jp-DaskDiag-plotButton')?.click();
     button('Open the usual four').click();

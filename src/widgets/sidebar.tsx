@@ -34,6 +34,9 @@ import { runCommand, type IPlotServices } from './services';
 /** What the arrow keys lead to: runs and plots. */
 const ROWS = '.jp-DaskDiag-runButton, .jp-DaskDiag-plotButton';
 
+/** A pointer that has not moved for so long is about to click nothing (ms). */
+const STILL_MS = 1500;
+
 /** What the sidebar needs of the application around it. */
 export interface ISidebarHost {
   readonly services: IPlotServices;
@@ -82,6 +85,13 @@ export class Sidebar extends SidePanel {
     this.node.addEventListener('keydown', event => this._onKey(event));
     this.node.addEventListener('focusin', ({ target }) => this._stopAt(target as Element)); // as in the DOM
     this.node.addEventListener('pointerleave', () => this.update());
+    this.node.addEventListener('pointermove', () => {
+      clearTimeout(this._moving);
+      this._moving = window.setTimeout(() => {
+        this._moving = 0;
+        this.update();
+      }, STILL_MS);
+    });
     dashboards.changed.connect(this.update, this);
     host.services.runs.changed.connect(this.update, this);
     this.update();
@@ -151,12 +161,12 @@ export class Sidebar extends SidePanel {
     this.update();
   }
 
-  /** The last runs of a dashboard; under the pointer none beside the first, which move the rows. */
+  /** The last runs of a dashboard; while the pointer moves no new ones, which move the rows. */
   runsOf(id: string): readonly IRun[] {
     const all = this.host.services.runs.of(id);
     const newest = all[0]?.number ?? 0;
     const shown = this._newestRuns.get(id) ?? 0;
-    const kept = shown > 0 && this.node.matches(':hover') ? shown : newest;
+    const kept = shown > 0 && this._moving !== 0 ? shown : newest;
     this._newestRuns.set(id, kept);
     return all.filter(one => one.number <= kept);
   }
@@ -259,6 +269,7 @@ export class Sidebar extends SidePanel {
   private readonly _input = React.createRef<HTMLInputElement>();
   private readonly _changed = new Signal<this, void>(this);
   private readonly _open = new Map<string, boolean>();
+  private _moving = 0;
   private readonly _newestRuns = new Map<string, number>();
   private _groups: Readonly<Record<string, boolean>> = {};
 }
