@@ -69,9 +69,7 @@ class Diagnostics:
         self.scheduler_id, self.address = source.scheduler_id, source.address
         self._is_recording = isinstance(source, Recording)
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
-        self._composition = Composition(
-            source, self.id, self.name, own_listen(), lambda: not self._has_client()
-        )
+        self._composition = Composition(source, self.id, self.name, own_listen(), self._is_ending)
         self._keeps_history = announce.connection_file() != ""
         self._is_history = False
         self._n_keeping = 0
@@ -340,6 +338,10 @@ class Diagnostics:
         is_left = all(_is_closed(one) or _is_closed(one.cluster) for one in self._living)
         return self._is_recording or not is_left
 
+    def _is_ending(self) -> bool:
+        """Whether the cluster is about to end: a kernel that shuts down ends its workers first."""
+        return not self._has_client() or bool(getattr(_shell(), "exit_now", False))
+
     @property
     def _is_cluster_closed(self) -> bool:
         """Whether the cluster is known to close, or to have closed, once no client is open.
@@ -441,6 +443,13 @@ def _is_closed(one: Any) -> bool:  # a client; whatever has a scheduler's addres
     return getattr(status, "name", status) in ("closing", "closed")  # gateways have plain words
 
 
+def _shell() -> InteractiveShell | None:
+    """Return what executes cells here, None where nothing does."""
+    shell: InteractiveShell | None
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return shell
+
+
 class CellWatch:
     """Follows the cells that a shell executes.
 
@@ -533,8 +542,7 @@ class _Attachments:
 
     def _tell_of_cells(self, diagnostics: Diagnostics) -> None:
         """Tell diagnostics that are new which cell runs, and all which run from now on."""
-        shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-        if shell is None:
+        if (shell := _shell()) is None:
             return
         if self._cells is None:
             self._cells = CellWatch(shell, self._note_cell)
