@@ -230,6 +230,13 @@ def test_what_a_worker_took_along_shortly_before_is_not_said_to_be_kept_by_nobod
     assert "computed-again" not in found(case_with(repeated_after_a_loss))
 
 
+def test_workers_of_one_process_are_held_against_the_limit_of_all_of_it() -> None:
+    history, maker = History(), BatchMaker()
+    alike = {"nthreads": 1, "process": "host/7", "memory_limit": 1 << 30}
+    history.apply(maker.batch(workers=[worker_row(one, **alike) for one in WORKERS]))
+    assert case_of(history, Window(T0, T0 + 1), T0 + 1)().memory_limit == 4 << 30
+
+
 def test_what_follows_from_spilling_is_no_finding_of_its_own() -> None:
     assert set(found(case_with(crowded))) == {"unbalanced"}
     assert set(found(case_with(crowded_and_on_disk))) == {"spill"}
