@@ -22,7 +22,7 @@ from dask.utils import key_split, parse_timedelta
 from distributed.client import Client, Future, default_client, futures_of
 from distributed.utils import is_kernel
 
-from dask_diag_lab.collector.wire import cut
+from dask_diag_lab.collector.wire import key_text
 from dask_diag_lab.notebook.progress_bars import GroupCount, ProgressLine, ProgressWidget, Report
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.session import attach
@@ -252,7 +252,7 @@ class Follower(threading.Thread):
         # What the client has let go is counted, as what will not run.
         is_prefix = self._group_by == "prefix"
         for key in missing:
-            self._groups.setdefault(cut(str(key)), str(key_split(key)) if is_prefix else "")
+            self._groups.setdefault(key_text(key), str(key_split(key)) if is_prefix else "")
         for key in self._groups:
             if self._classes.get(key, PENDING) == PENDING:
                 self._count(key, left)
@@ -278,7 +278,7 @@ class Follower(threading.Thread):
         )
         for part in answer["tasks"]:
             for text, group, found in pickle.loads(part):  # noqa: S301  # of our own scheduler
-                key = cut(text)  # as in the log
+                key = key_text(text)  # as in the log
                 if is_first:
                     self._groups[key] = group
                 if key in self._groups and self._classes.get(key, PENDING) in (PENDING, FAILED):

@@ -278,7 +278,7 @@ def test_futures_that_nobody_keeps_are_said(client: Client) -> None:
 
 
 def test_tasks_of_long_keys_are_counted_as_they_end(client: Client) -> None:
-    futures = [client.submit(held, i, f"long-{i}", key=f"held-{i}{'x' * 600}") for i in range(2)]
+    futures = [client.submit(held, i, f"long-{i}", key=f"held-{'x' * 600}{i}") for i in range(2)]
     widget = bars(futures)
     wait_until(lambda: widget.report.is_counted, "never counted")
     Event("long-0").set()
