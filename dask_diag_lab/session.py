@@ -657,7 +657,7 @@ def catch_up_beside(diagnostics: Diagnostics) -> None:
 
 def at_work_beside(diagnostics: Diagnostics, start: float) -> list[str]:
     """Return the addresses of all other clusters that have had something to do since a moment."""
-    answers = _ask_beside(diagnostics, lambda live: any(o.stop > start for o in live.history.runs))
+    answers = _ask_beside(diagnostics, lambda live: any(o.last > start for o in live.history.runs))
     return [address for address, is_at_work in answers.items() if is_at_work]
 
 
