@@ -277,7 +277,7 @@ def serve(
 
 
 @main.command("open", epilog="Example: dask-diag-lab open etl.daskrun")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
 @LISTEN
 @click.option("--for-jupyter", "dashboard_id", default="", hidden=True)
 @click.option("--unused-s", type=float, default=600.0, hidden=True)
@@ -370,11 +370,8 @@ def list_dashboards() -> None:
         size = info["summary"] and plural(info["summary"]["workers"], "worker")
         kind = "Dask's own dashboard" if info["kind"] == "stock" else ""
         address = info["scheduler"]["address"]
-        click.echo(
-            " · ".join(
-                filter(None, (info["name"], info["state"], size, address, kind, info["reason"]))
-            )
-        )
+        state = info["reason"] or info["state"]
+        click.echo(" · ".join(filter(None, (info["name"], size, address, kind, state))))
         click.echo(f"    {link}")
 
 

@@ -74,7 +74,8 @@ class Case:
     n_stuck : int
         Tasks that no worker may run, where the window is of now.
     is_run : bool
-        Whether the window begins and ends with a piece of the user's code.
+        Whether the window begins and ends with a piece of the user's code, which had no other
+        cluster compute as well.
     is_over : bool
         Whether nothing of what came in the window is left to do.
     before : dict of str to ndarray
@@ -259,7 +260,7 @@ def case_of(
         "memory_limit": float(limits.min(initial=np.inf, where=limits > 0)),
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         "n_stuck": int(states[0]),
-        "is_run": is_run,
+        "is_run": is_run and (record is None or len(record.code.clients) < 2),
         "is_over": not (states.any() or (is_now and history.running.count))
         or bool(record and record.is_over),
     }

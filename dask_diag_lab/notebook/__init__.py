@@ -61,11 +61,15 @@ def add_magic(shell: InteractiveShell) -> None:
 
         %%dask_diag [name] [--check "idle<30%"] …
         """
+        from IPython.core.error import UsageError
         from IPython.display import display
 
         from dask_diag_lab.capture.run import Run
 
-        name, checks = parsed(line)
+        try:
+            name, checks = parsed(line)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
         with Run(name, None) as its:
             result = shell.run_cell(cell)
         display(its)

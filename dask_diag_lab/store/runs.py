@@ -55,8 +55,8 @@ class Piece:
     start, stop : float
         Seconds since the epoch by the scheduler's clock; infinite while it runs.
     clients : set of str
-        Of each cluster that it had compute, the first client that it did so with: one set, which
-        the tables of all these clusters share.
+        Of each cluster that it had compute, the first client that it did so with, or the address:
+        one set, which the tables of all these clusters share.
     """
 
     id: str

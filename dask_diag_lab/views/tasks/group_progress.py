@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -284,7 +285,11 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
         return prefix_color(self.history.palette.index(prefix), self.look)
 
     def headline(self) -> str:
-        """Return how many threads compute, and how many there are."""
+        """Return how many threads compute, and how many there are; of a period the mean."""
+        if isfinite(self.period.stop):
+            threads = self._layers.threads.sum(axis=0)
+            mean = float(threads.mean()) if len(threads) else 0.0
+            return f"{fmt.significant(mean)} threads in tasks on average"
         values, busy = self.history.nthreads.values, self._busy
         total = int(values[-1]) if len(values) else 0
         of_all = f" of {fmt.count(total)}" if total else ""

@@ -64,7 +64,9 @@ def test_a_run_says_why_it_was_slow_and_what_more_threads_would_bring(client: Cl
     assert its.what_if(threads=4).measured_s == pytest.approx(its.stop - its.start)
 
 
-def test_a_run_without_a_task_names_the_cluster_that_did_all_of_its_work(client: Client) -> None:
+def test_a_run_names_the_cluster_that_worked_in_its_time_and_blames_no_code_for_it(
+    client: Client,
+) -> None:
     with attached_client(1) as other:
         address = dask_diag_lab.attach(other).address
         wait(other.submit(nap, 0.1))
@@ -72,7 +74,12 @@ def test_a_run_without_a_task_names_the_cluster_that_did_all_of_its_work(client:
         with dask_diag_lab.run("idle", client) as idle:
             time.sleep(0.1)
         with dask_diag_lab.run("elsewhere", client) as its:
-            wait(other.submit(nap, 0.2))
+            wait(other.submit(nap, 2.5))
+        with dask_diag_lab.run("both", client) as both:
+            wait(client.map(nap, [0.2] * 4, pure=False))
+            wait(other.submit(nap, 2.6))
+    assert "client" not in {found.cause for its in (its, both) for found in its.findings}
+    assert both.duration < 2
     assert f"{address} had all of the tasks: for these name its client" in str(its)
     assert address in its._repr_html_()
     assert address not in str(idle)
