@@ -26,7 +26,7 @@ class Job(Generic[T]):
     ----------
     make : callable
         Does it; may touch nothing that changes meanwhile but caches that are made for any thread,
-        the history least of all.
+        the history least of all: of that only its table of strings, which only grows.
 
     Attributes
     ----------

@@ -149,7 +149,7 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
         PlotRequest("bandwidth-types", {}),
         PlotRequest("fine-performance-metrics", period, "Fine Metrics"),
         PlotRequest("exceptions", period),
-        PlotRequest("scheduler-system", {}, "Scheduler"),
+        PlotRequest("scheduler-system", period, "Scheduler"),
     ]
 
 

@@ -120,7 +120,7 @@ class EventLog:
         batch : Batch
         known_until : float or None
             Of the first batch of an epoch: until when the scheduler's events are known, -inf of a
-            new scheduler. None of later ones.
+            new scheduler. Of one that is sent again: when it was sent before. None of others.
         """
         events: list[Event] = [(t, kind, detail) for t, kind, detail in batch.rows("events")]
         for _, time, until, client, count, tasks, *_ in batch.rows("graphs"):

@@ -101,6 +101,7 @@ class History:
         self._epoch = Epoch("", 0, 0, 0.0)
         self._n_before = 0
         self._next_task = 0
+        self._heard_until: float | None = None  # of a batch that failed in the middle
 
     @property
     def version(self) -> int:
@@ -147,16 +148,19 @@ class History:
         if graphs is not None:
             self.runs.submitted(graphs.columns, self._epoch.first_graph)
         self._append(batch)
+        known_until = self._epoch.known_until if is_new else self._heard_until
+        self._heard_until = batch.time
         for at, kind, detail in batch.rows("events"):
-            if kind == "task-erred" and at > self._epoch.known_until:
+            if kind == "task-erred" and at > max(self._epoch.known_until, known_until or -inf):
                 self.runs.gave_up(at, int(detail.get("count", 0)))
-        self.events.hear(batch, self._epoch.known_until if is_new else None)
+        self.events.hear(batch, known_until)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:
             self.workers.update(workers)
             self.series.record(batch.time, self.workers)
         self._update_tables(batch)
         self.runs.settle(batch.time, is_idle=not self.n_unfinished)
+        self._heard_until = None
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""

@@ -16,6 +16,7 @@ export class RunsModel {
     private readonly _server: Pick<Server, 'relayed'>
   ) {
     _dashboards.changed.connect(this._follow, this);
+    document.addEventListener('visibilitychange', () => this._follow());
   }
 
   get changed(): ISignal<this, void> {
@@ -75,7 +76,7 @@ export class RunsModel {
     this._server.relayed(dashboard).stream.select(run === null ? null : { run });
   }
 
-  /** Follow the runs of some dashboards for one who looks: closely, or a line in a corner. */
+  /** Follow the runs of some dashboards for one who looks: closely (while the page is seen), or a line in a corner. */
   watch(watcher: string, dashboards: readonly string[], how: 'closely' | 'slowly'): void {
     this._watchers.set(watcher, { dashboards, how });
     this._follow();
@@ -102,7 +103,7 @@ export class RunsModel {
         this._runs.set(id, runs);
         this._changed.emit();
       };
-      stream.followRuns(how);
+      stream.followRuns(document.hidden ? 'slowly' : how);
     }
   }
 

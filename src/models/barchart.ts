@@ -91,6 +91,7 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
 
     render(): void {
       super.render();
+      this.canvas.setAttribute('role', 'application'); // it has keys of its own
       this.canvas.addEventListener('keydown', (event: KeyboardEvent) => this._on_key(event));
       this.canvas.addEventListener('blur', () => this._focus(-1));
     }

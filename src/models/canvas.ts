@@ -56,7 +56,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
       this.shadow_el.append(h('style', {}, CSS));
       this.canvas = h('canvas');
       this.canvas.tabIndex = 0;
-      this.canvas.setAttribute('role', 'application');
+      this.canvas.setAttribute('role', 'img');
       this.tip = h('div', { class: 'ddl-tooltip' });
       this.tip.setAttribute('role', 'status');
       // Above all else, and placed in the window: a pane would cut it off, and be what it is placed in.

@@ -2,7 +2,7 @@
 
 import { model, type ModelFactory, type Untyped } from './bokeh';
 import { fitText, hatch, type Context, type TooltipLines } from './canvas';
-import { duration, percent } from './units';
+import { count, duration, percent } from './units';
 
 const ROW_PX = 18;
 /** Frames narrower than this are left out, with all that they called (px). */
@@ -35,6 +35,7 @@ export const flameModels: ModelFactory = (_bokeh, CanvasChart) => {
       ctx.translate(0, -this.scroller.scrollTop);
       ctx.textBaseline = 'middle';
       this.boxes.forEach(box => this._paint_box(ctx, box));
+      this.canvas.setAttribute('aria-label', `${count(this.boxes.length)} frames`);
     }
 
     /** Return the boxes of the callers of the focus, of the focus, and of all that it called. */

@@ -101,11 +101,17 @@ export class Caption {
 
   /** Say how many entries of the legend have no place in its lines, and which. */
   private readonly _markCut = (): void => {
+    const { dataset, children } = this._legend;
     const { bottom } = this._legend.getBoundingClientRect();
-    const entries = [...this._legend.children];
-    const cut = entries.filter(one => one.getBoundingClientRect().bottom > bottom + 1);
+    const below = (): Element[] =>
+      [...children].filter(one => one.getBoundingClientRect().bottom > bottom + 1);
+    dataset['more'] = '';
+    if (below().length > 0) {
+      dataset['more'] = '+'; // which has its room beside the entries
+    }
+    const cut = below();
     this._legend.title = cut.map(one => one.textContent).join('\n');
-    this._legend.dataset['more'] = cut.length === 0 ? '' : `+${cut.length}`;
+    dataset['more'] &&= `+${cut.length}`;
   };
 
   /** Make the children of a list anew where what it shows has changed; true when it has. */

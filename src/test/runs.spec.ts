@@ -41,6 +41,22 @@ it('runs are followed while somebody looks, and by the one who looks closest', (
   expect([far.connections, far.isOpen]).toEqual([1, false]);
 });
 
+it('runs are not followed closely while the page is hidden', () => {
+  const { far, runs } = watched();
+  const hidden = jest.spyOn(document, 'hidden', 'get');
+  runs.watch('sidebar', ['one'], 'closely');
+  for (const isHidden of [true, false]) {
+    hidden.mockReturnValue(isHidden);
+    document.dispatchEvent(new Event('visibilitychange'));
+  }
+  expect(far.followed).toEqual([
+    [true, true],
+    [true, false],
+    [true, true]
+  ]);
+  hidden.mockRestore();
+});
+
 it('a cluster that is gone is followed no more', () => {
   const { far, list, runs } = watched();
   runs.watch('sidebar', ['one'], 'closely');

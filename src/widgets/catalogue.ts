@@ -16,9 +16,6 @@ const FAVOURITES = 'Favourites';
 /** The group of Dask's own plots of a cluster that has ours. */
 export const STOCK = 'Dask’s dashboard';
 
-/** The order of groups; one that is not named here comes after. */
-const GROUPS = [FAVOURITES, 'Why is it slow', 'Tasks', 'Workers', 'Profile', 'Scheduler', 'Yours'];
-
 /** With some forty plots a list of all is long; these are what one looks for first, or made. */
 export const OPEN_AT_FIRST: readonly string[] = [FAVOURITES, 'Why is it slow', 'Tasks', 'Yours'];
 
@@ -62,11 +59,9 @@ export function grouped(
   const groupOf = (plot: IPlot): string => (favorites.has(plot.name) ? FAVOURITES : plot.group);
   const isLast = ({ unavailable }: IPlot): number => Number(unavailable !== undefined);
   const shown = [...found(translated, query)].sort((a, b) => isLast(a) - isLast(b));
-  const rank = (name: string): number =>
-    (GROUPS.indexOf(name) + GROUPS.length + 1) % (GROUPS.length + 1);
-  return [...new Set(shown.map(groupOf))]
-    .sort((a, b) => rank(a) - rank(b))
-    .map(name => ({ name, plots: shown.filter(plot => groupOf(plot) === name) }));
+  return [...new Set([FAVOURITES, ...plots.map(({ group }) => group)])]
+    .map(name => ({ name, plots: shown.filter(plot => groupOf(plot) === name) }))
+    .filter(group => group.plots.length > 0);
 }
 
 /** Return what a group is called; those that are not ours come from the dashboard. */

@@ -387,8 +387,8 @@ def history_job(
         Of the tasks that have ended, in the order in which they did, those that are wanted. Then
         what runs is not in it.
     """
-    read, keys_of = live.history.actions.between(begin, end, MAX_ROWS), live.history.actions.keys
-    first_start, running = live.history.actions.first_start, running_blocks(live)
+    log, running = live.history.actions, running_blocks(live)
+    read, keys_of, first_start = log.between(begin, end, MAX_ROWS), log.keys_of(), log.first_start
     is_in = (running["start"] <= end) & (running["stop"] >= begin) & (running["slot"] >= 0)
     is_in &= tasks is None
     running = {name: column[is_in] for name, column in running.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.simulator import Simulation
-from dask_diag_lab.schema.tables import ACTIONS
+from dask_diag_lab.schema.tables import ACTIONS, RUNNING
 from dask_diag_lab.store import History
 from dask_diag_lab.store.actions import KeyTable
-from tests.kernel.store.batches import T0, BatchMaker
+from tests.kernel.store.batches import T0, BatchMaker, change
 
 
 def test_cursor_gives_back_what_came_in_order_of_arrival() -> None:
@@ -70,6 +71,18 @@ def test_actions_lost_on_the_way_are_counted() -> None:
         with pytest.raises(ValueError, match="graph"):
             history.apply(broken)
     assert (history.actions.dropped, history.actions.count) == (12, 1)
+
+
+def test_events_of_a_batch_that_fails_in_the_middle_come_once_when_it_is_sent_again() -> None:
+    history, maker = History(), BatchMaker()
+    history.apply(maker.batch())
+    good = replace(maker.batch(events=[(T0 + 1, "restart", {})]), time=T0 + 2)
+    broken = {**good.tables, "running": change(RUNNING, [("inc-1", 99, 99, T0, 0)])}
+    for _ in range(2):
+        with pytest.raises(IndexError):
+            history.apply(replace(good, tables=broken))
+    history.apply(good)
+    assert [kind for _, kind, _ in history.events.rows].count("restart") == 1
 
 
 def test_million_tasks_stay_within_the_memory_budget() -> None:

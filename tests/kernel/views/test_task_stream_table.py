@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store import History
 from dask_diag_lab.views.stream.task_stream import TaskStream
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
@@ -96,3 +97,12 @@ def test_a_table_is_made_in_another_thread_of_what_there_was_when_it_was_asked_f
     thread.start()
     thread.join()
     assert made == [["w0:1"] * 100]
+
+
+def test_a_table_has_the_keys_of_tasks_that_the_log_gives_up_before_it_is_made() -> None:
+    feed = Feed()
+    feed.live.history = History(max_actions=160)
+    many(feed, 100)
+    job = TaskStream(feed.live).table_job()
+    many(feed, 9000)
+    assert list(job().columns["key"]) == [f"inc-{index}" for index in range(100)]
