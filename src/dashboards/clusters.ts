@@ -122,17 +122,32 @@ export interface ITag extends IClusterTag {
   readonly title: string;
 }
 
+/** A tag with the name of the cluster that has it, or had it last. */
+export type GivenTag = IClusterTag & { readonly name: string };
+
 /**
  * Return a tag for each cluster that differs from all others: a letter or two of its name, and a
- * colour that follows from its name while that is free. Those who had one keep it.
+ * colour that follows from its name while that is free. Those who had one keep it; one that comes
+ * after another of its name, as after a restart of the kernel, has that one's.
  */
 export function tagsOf(
-  clusters: readonly Pick<ICluster, 'id' | 'name'>[],
-  before: ReadonlyMap<string, IClusterTag> = new Map()
-): ReadonlyMap<string, IClusterTag> {
-  const tags = new Map([...before].filter(([id]) => clusters.some(one => one.id === id)));
+  clusters: readonly Pick<ICluster, 'id' | 'name' | 'state'>[],
+  before: ReadonlyMap<string, GivenTag> = new Map()
+): ReadonlyMap<string, GivenTag> {
+  const tags = new Map(before);
+  const find = (id: string): Pick<ICluster, 'state'> | undefined =>
+    clusters.find(one => one.id === id);
   for (const { id, name } of clusters.filter(one => !tags.has(one.id))) {
-    const used = [...tags.values()];
+    const ended = [...tags].filter(
+      ([of, tag]) => tag.name === name && (find(of)?.state ?? 'stale') === 'stale'
+    );
+    const [last] = ended;
+    const used = [...tags].filter(([of]) => find(of) && of !== last?.[0]).map(([, tag]) => tag);
+    ended.filter(([of]) => !find(of)).forEach(([of]) => tags.delete(of));
+    if (last && used.every(one => one.letter !== last[1].letter && one.color !== last[1].color)) {
+      tags.set(id, last[1]);
+      continue;
+    }
     const plain = name.replace(/\.ipynb/, '').replace(/[^\p{L}\p{N}]/gu, '');
     const [first = 'D', ...others] = plain.toLocaleUpperCase();
     const digits = others.filter(one => /\d/.test(one));
@@ -140,6 +155,7 @@ export function tagsOf(
     const hash = [...name].reduce((sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0)) % 9973, 0);
     const colors = Array.from({ length: COLORS }, (_, i) => (hash + i) % COLORS);
     tags.set(id, {
+      name,
       letter: letters.find(one => used.every(({ letter }) => letter !== one)) ?? first,
       color: colors.find(one => used.every(({ color }) => color !== one)) ?? hash % COLORS
     });

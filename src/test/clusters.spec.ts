@@ -92,11 +92,24 @@ it('Dask’s own dashboard of a cluster that has ours is no second cluster, nor 
 
 it('clusters differ in letters of their names and in colours, and keep both while they are there', () => {
   const names = ['train', 'test', 'a.ipynb', 'a.ipynb (2)', 'load', 'x'];
-  const clusters = names.map((name, i) => ({ id: `cluster-${i}`, name }));
+  const clusters = names.map((name, i) => ({ id: `cluster-${i}`, name, state: 'live' }));
   const tags = tagsOf(clusters);
   expect([...tags.values()].map(({ letter }) => letter)).toEqual(['T', 'TE', 'A', 'A2', 'L', 'X']);
   expect(new Set([...tags.values()].map(({ color }) => color)).size).toBe(6);
-  const later = tagsOf([...clusters.slice(3), { id: 'new', name: 'train' }], tags);
+  const later = tagsOf([...clusters.slice(1), { id: 'new', name: 'other', state: 'live' }], tags);
   expect(later.get('cluster-5')).toEqual(tags.get('cluster-5'));
-  expect(new Set([...later.values()].map(({ color }) => color)).size).toBe(4);
+  const colors = [...later].filter(([id]) => id !== 'cluster-0').map(([, { color }]) => color);
+  expect(new Set(colors).size).toBe(6);
+});
+
+it('clusters that come back after a restart of their kernel have the tags of before', () => {
+  const [a, b, lone] = ['train', 'test', 'a.ipynb'].map(name => ({ id: name, name, state: 'live' }));
+  const tags = tagsOf([a!, b!, lone!]);
+  const [a2, b2] = [a!, b!].map(one => ({ ...one, id: `${one.id} anew` }));
+  const back = tagsOf([lone!, b2!, a2!], tagsOf([lone!], tags));
+  expect([back.get(a2!.id), back.get(b2!.id)]).toEqual([tags.get(a!.id), tags.get(b!.id)]);
+  // While panes still show the one that has ended.
+  const lone2 = { ...lone!, id: 'anew' };
+  const beside = tagsOf([{ id: lone!.id, name: '', state: 'stale' }, lone2], tags);
+  expect(beside.get('anew')).toEqual(tags.get(lone!.id));
 });
