@@ -191,7 +191,9 @@ export class DashboardsModel implements IDashboards {
     });
     const named = clustersOf(this.all).map(one => ({ ...one, name: one.shownName }));
     // One that is gone keeps its mark for its plots, until they go on.
-    const kept = this._owners.filter(id => this._tags.has(id)).map(id => ({ id, name: '', state: 'stale' }));
+    const kept = this._owners
+      .filter(id => this._tags.has(id))
+      .map(id => ({ id, name: '', state: 'stale' }));
     this._tags = tagsOf([...named, ...kept], this._tags);
     this._changed.emit();
   }

@@ -103,7 +103,11 @@ it('clusters differ in letters of their names and in colours, and keep both whil
 });
 
 it('clusters that come back after a restart of their kernel have the tags of before', () => {
-  const [a, b, lone] = ['train', 'test', 'a.ipynb'].map(name => ({ id: name, name, state: 'live' }));
+  const [a, b, lone] = ['train', 'test', 'a.ipynb'].map(name => ({
+    id: name,
+    name,
+    state: 'live'
+  }));
   const tags = tagsOf([a!, b!, lone!]);
   const [a2, b2] = [a!, b!].map(one => ({ ...one, id: `${one.id} anew` }));
   const back = tagsOf([lone!, b2!, a2!], tagsOf([lone!], tags));
