@@ -56,7 +56,7 @@ class TimeBars(SumsView, SumBars):
 
     empty = "No task has ended yet. Times appear as soon as one has."
     parts = (Part("seconds"),)
-    whole: ClassVar[str] = "the time of all actions, transfers included,"
+    basis: ClassVar[str] = "Shares of the time of all tasks"
 
     def headline(self) -> str:
         """Return the sum of all; see `DataPlot.headline`."""
@@ -64,8 +64,8 @@ class TimeBars(SumsView, SumBars):
         return f"{self.title.capitalize()}: {total}"
 
     def note(self) -> str:
-        """Return what the shares are of; see `DataPlot.note`."""
-        return f"Shares of {self.whole} recorded {self.since_text}"
+        """Return what was added up; see `DataPlot.note`."""
+        return f"{self.basis}, recorded {self.since_text}"
 
     def seconds(self, *by: str, **where: int) -> dict[tuple[int, ...], float]:
         """Return seconds by what they are of, longest first; see `store.sums.Sums.total`."""
@@ -126,7 +126,6 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
 
     name = "compute-time-per-key"
 
-    whole = "the time of all tasks"
     reads = ("actions", "palette")
     columns = (
         Column("prefix", "Prefix", "key"),
@@ -158,10 +157,11 @@ class AggregateTimePerAction(TimeBars):
 
     name = "aggregate-time-per-action"
 
+    basis = "All actions count, also two at one time, transfers included"
     reads = ("actions",)
     columns = (
         Column("action", "Action"),
-        Column("seconds", "Time", "seconds", share_of="sum"),
+        Column("seconds", "Time", "seconds"),  # no shares: those are of what threads did
         Column("most_for", "Most for"),
     )
     noun = "action"

@@ -95,5 +95,5 @@ def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:
             assert seconds.get("computing", 0.0) < 1.0
             notes = [found.caption(p).note for p in ("budget", "aggregate-time-per-action")]
             assert "that all threads were there" in notes[0]
-            assert "transfers included, recorded since" in notes[1]
+            assert "also two at one time, transfers included, recorded since" in notes[1]
             assert "thread time offered in view" in found.caption("task-stream").note
