@@ -58,14 +58,14 @@ export interface IBokehDocument {
 /** One version of the library. */
 export interface IBokeh {
   readonly documents: IBokehDocument[];
+  readonly embed: {
+    add_document_standalone(doc: IBokehDocument, element: HTMLElement): Promise<IBokehView[]>;
+  };
   require(module: 'document'): {
     Document: { from_json(json: object, events?: unknown[], buffers?: Buffers): IBokehDocument };
   };
   require(module: 'core/util/canvas'): {
     CanvasLayer: new (backend: ICanvasLayer['backend'], hidpi: boolean) => ICanvasLayer;
-  };
-  require(module: 'embed'): {
-    add_document_standalone(doc: IBokehDocument, element: HTMLElement): Promise<IBokehView[]>;
   };
 }
 

@@ -99,8 +99,7 @@ export class PlotSession {
   }
 
   async draw(element: HTMLElement): Promise<void> {
-    const { add_document_standalone } = this._bokeh.require('embed');
-    this._views = [...(await add_document_standalone(this._document, element))];
+    this._views = [...(await this._bokeh.embed.add_document_standalone(this._document, element))];
     this._figures = [...viewsIn(this._views)].filter(isFigure);
     this._release = fitFigures(this._figures);
   }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -204,3 +205,20 @@ def test_no_packages_import_each_other_in_a_circle() -> None:
         for package in free:
             del imports[package]
     assert imports == {}
+
+
+def test_what_is_not_public_of_others_stands_in_the_list_of_it() -> None:
+    architecture = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    listed = architecture.partition("\n## What is used that is not public\n")[2]
+    scripts = [path for path in (ROOT / "src").rglob("*.ts*") if path.parent.name != "test"]
+    text = "\n".join(path.read_text("utf-8") for path in scripts)
+    used = set(re.findall(r"\b(?:require\(\s*'|super\.(?=_))([^'(]+)", text))
+    trees = [ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    own = {"_asdict", "_fields", "_replace"}  # of named tuples
+    own |= {node.attr for node in attributes if isinstance(node.ctx, ast.Store)}
+    own |= {node.id for node in nodes if isinstance(node, ast.Name)}
+    own |= {n.name for n in nodes if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    used |= {node.attr for node in attributes if re.match("_[a-z]", node.attr)} - own
+    assert {name for name in used if f"`{name}`" not in listed} == set()
