@@ -19,6 +19,8 @@ export interface IBokehView {
   export?(type: 'png' | 'svg', hidpi: boolean): ICanvasLayer;
   /** BokehJS 3.10 has gaps among them. */
   children_views?(): Iterable<IBokehView | null | undefined>;
+  /** Its name in BokehJS 3.8. */
+  children?(): Iterable<IBokehView | null | undefined>;
 }
 
 /** The view of a figure; none of this is in Bokeh's documents, but it is there in Bokeh 3. */

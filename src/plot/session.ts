@@ -242,7 +242,7 @@ function* viewsIn(views: Iterable<IBokehView | null | undefined>): Iterable<IBok
   for (const view of views) {
     if (view) {
       yield view;
-      yield* viewsIn(view.children_views?.() ?? []);
+      yield* viewsIn(view.children_views?.() ?? view.children?.() ?? []);
     }
   }
 }
