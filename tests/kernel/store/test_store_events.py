@@ -52,6 +52,15 @@ def test_what_trickles_to_disk_or_goes_to_and_fro_beside_gigabytes_is_no_spill()
     assert spilled((0, 0), (1, 0.5), (2, 0)) == []
 
 
+def test_a_pause_is_told_once_also_where_the_row_of_its_worker_comes_later() -> None:
+    live, maker = LiveSession(), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row(A)]))
+    told = [(T0 + 1, "worker-paused", {"worker": A}), (T0 + 2, "worker-resumed", {"worker": A})]
+    live.apply(maker.batch(workers=[worker_row(A, status="paused")], events=told))
+    live.apply(maker.batch(workers=[worker_row(A)]))
+    assert [kind for _, kind, _ in reported(live)] == ["worker-paused", "worker-resumed"]
+
+
 def test_a_collector_that_starts_anew_tells_nothing_twice() -> None:
     live = LiveSession()
     came = (T0 - 5, "worker-added", {"worker": A, "name": "a", "nthreads": 1})
