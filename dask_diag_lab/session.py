@@ -655,9 +655,14 @@ def catch_up_beside(diagnostics: Diagnostics) -> None:
     _ask_beside(diagnostics, lambda live: live.time)
 
 
-def at_work_beside(diagnostics: Diagnostics, start: float) -> list[str]:
-    """Return the addresses of all other clusters that have had something to do since a moment."""
-    answers = _ask_beside(diagnostics, lambda live: any(o.last > start for o in live.history.runs))
+def at_work_beside(diagnostics: Diagnostics, start: float, stop: float) -> list[str]:
+    """Return the addresses of all other clusters for which code of this process had work."""
+
+    def had_work(live: LiveSession) -> bool:
+        runs = live.history.runs
+        return any(o.last > start and o.start < stop and o.client in runs.clients for o in runs)
+
+    answers = _ask_beside(diagnostics, had_work)
     return [address for address, is_at_work in answers.items() if is_at_work]
 
 

@@ -74,8 +74,7 @@ class Case:
     n_stuck : int
         Tasks that no worker may run, where the window is of now.
     is_run : bool
-        Whether the window begins and ends with a piece of the user's code, which had no other
-        cluster compute as well.
+        Whether it is of a piece of the user's code that had no other cluster compute as well.
     is_over : bool
         Whether nothing of what came in the window is left to do.
     before : dict of str to ndarray
@@ -219,9 +218,7 @@ class Case:
         return is_after
 
 
-def case_of(
-    history: History, window: Window, now: float, run: int = 0, *, is_run: bool = True
-) -> Callable[[], Case]:
+def case_of(history: History, window: Window, now: float, run: int = 0) -> Callable[[], Case]:
     """Return what reads a case, in any thread; see `facts_of` for the arguments, and `Case`."""
     read, slots, log = facts_of(history, window, now, run), history.slots, history.actions
     record = history.runs.of_number(run)
@@ -260,7 +257,7 @@ def case_of(
         "memory_limit": float(limits.min(initial=np.inf, where=limits > 0)),
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         "n_stuck": int(states[0]),
-        "is_run": is_run and (record is None or len(record.code.clients) < 2),
+        "is_run": record is not None and len(record.code.clients) < 2,
         "is_over": not (states.any() or (is_now and history.running.count))
         or bool(record and record.is_over),
     }

@@ -452,7 +452,7 @@ def _computed_again(case: Case) -> Found:
 
 def _client(case: Case) -> Found | None:
     if not case.is_run or case.wall("client") < LEAST_S:
-        return None  # between two cells, or for another cluster, nobody waits for the code
+        return None  # nobody waits for the code between two cells, or for another cluster's
     moments, n = case.n_unfinished
     edges = np.concatenate([case.facts.window[:1], moments, case.facts.window[1:]])
     gaps = np.diff(edges)[np.append(0, n) == 0]

@@ -420,7 +420,7 @@ class Run(CaptureBlock):
         until = time.monotonic() + REPORT_S
         while not (self._problem or self._has_told(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
-        self._beside = at_work_beside(self._diagnostics, self._start_s)
+        self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
         self._code.clients.update(self._beside)
         self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
         if self._problem:
@@ -444,8 +444,7 @@ class Run(CaptureBlock):
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 self.name = self.name or record.name(history.strings)
                 within = Window(record.start, record.stop)
-            read_case = case_of(history, within, now, self.number, is_run=not self._beside)
-            return read_case, history.strings
+            return case_of(history, within, now, self.number), history.strings
 
         self._read, strings = (ask or self._ask)(read)
         self.settings = settings_of(case := self._read(), self._versions)

@@ -36,7 +36,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from dask_diag_lab.schema import Batch, Outcome
+from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.strings import StringTable
 
@@ -108,7 +108,13 @@ class EventLog:
                 self._merge(time, kind, detail, (kind, *(detail.get(name) for name in same)))
         self.version += bool(events)
 
-    def hear(self, batch: Batch, known_until: float | None) -> None:
+    def hear(
+        self,
+        events: Sequence[Event],
+        graphs: Iterable[tuple[Any, ...]],
+        now: float,
+        known_until: float | None,
+    ) -> None:
         """Append the events of a batch that no batch before has brought.
 
         The first batch of an epoch has what the collector recalls of the time before it, or all
@@ -117,13 +123,16 @@ class EventLog:
 
         Parameters
         ----------
-        batch : Batch
+        events, graphs : sequences of tuple
+            Rows of `EVENTS` and `GRAPHS`.
+        now : float
+            The batch's.
         known_until : float or None
             Of the first batch of an epoch: until when the scheduler's events are known, -inf of a
-            new scheduler. Of one that is sent again: when it was sent before. None of others.
+            new scheduler. None of later ones.
         """
-        events: list[Event] = [(t, kind, detail) for t, kind, detail in batch.rows("events")]
-        for _, time, until, client, count, tasks, *_ in batch.rows("graphs"):
+        events = list(events)
+        for _, time, until, client, count, tasks, *_ in graphs:
             detail = {"client": client, "graphs": count, "tasks": tasks, "until": until}
             events.append((time, "update-graph", detail))
         if known_until is not None:
@@ -131,7 +140,7 @@ class EventLog:
             events = [event for event in events if event[0] > known_until]
         self.extend(events)
         if known_until == -inf:
-            self.extend([(batch.time, "recording-began", {"recalled": len(events)})])
+            self.extend([(now, "recording-began", {"recalled": len(events)})])
 
     def compare(self, workers: Mapping[str, npt.NDArray[Any]], removed: Iterable[str]) -> None:
         """Note which workers began or ceased to spill, from rows of `WORKERS`.

@@ -101,7 +101,6 @@ class History:
         self._epoch = Epoch("", 0, 0, 0.0)
         self._n_before = 0
         self._next_task = 0
-        self._heard_until: float | None = None  # of a batch that failed in the middle
 
     @property
     def version(self) -> int:
@@ -148,19 +147,28 @@ class History:
         if graphs is not None:
             self.runs.submitted(graphs.columns, self._epoch.first_graph)
         self._append(batch)
-        known_until = self._epoch.known_until if is_new else self._heard_until
-        self._heard_until = batch.time
-        for at, kind, detail in batch.rows("events"):
-            if kind == "task-erred" and at > max(self._epoch.known_until, known_until or -inf):
-                self.runs.gave_up(at, int(detail.get("count", 0)))
-        self.events.hear(batch, known_until)
+        self._hear(batch)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:
             self.workers.update(workers)
             self.series.record(batch.time, self.workers)
         self._update_tables(batch)
         self.runs.settle(batch.time, is_idle=not self.n_unfinished)
-        self._heard_until = None
+        self._epoch.n_heard = {}
+
+    def _hear(self, batch: Batch) -> None:
+        """Take over events but those of a batch that failed in the middle and is sent again."""
+        epoch = self._epoch
+        new = {
+            name: batch.rows(name)[epoch.n_heard.get(name, 0) :] for name in ("events", "graphs")
+        }
+        for at, kind, detail in new["events"]:
+            if kind == "task-erred" and at > epoch.known_until:
+                self.runs.gave_up(at, int(detail.get("count", 0)))
+        first_until = None if epoch.has_heard else epoch.known_until
+        self.events.hear(new["events"], new["graphs"], batch.time, first_until)
+        epoch.has_heard = True
+        epoch.n_heard = {name: len(batch.rows(name)) for name in new}
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""

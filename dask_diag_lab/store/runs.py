@@ -118,9 +118,11 @@ class RunRecord:
     def stop(self) -> float:
         """When it was over; infinite while it is not.
 
-        After its last task, code that had several clusters compute may have waited for another one.
+        After its last task, a cell that had several clusters compute may have waited for another
+        one; a block has the duration of its code all the same.
         """
-        until = self.last if len(self.code.clients) > 1 else max(self.last, self.code.stop)
+        is_shared = self.code.count > 0 and len(self.code.clients) > 1
+        until = self.last if is_shared else max(self.last, self.code.stop)
         return until if self.is_over else inf
 
     @property

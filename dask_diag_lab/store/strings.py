@@ -5,7 +5,7 @@ Besides, the order in which prefixes appeared, and what the numbers of the wire 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -141,6 +141,10 @@ class Epoch:
         `Batch.actions_to` of the actions that were taken over.
     has_workers : bool
         The workers that there are have been reported.
+    has_heard : bool
+        Events of it have been taken over.
+    n_heard : mapping of str to int
+        Rows of ``events`` and ``graphs`` that were taken over of a batch that then failed.
     """
 
     def __init__(self, name: str, first_task: int, first_graph: int, known_until: float) -> None:
@@ -148,7 +152,8 @@ class Epoch:
         self.first_task = first_task
         self.first_graph = first_graph
         self.known_until = known_until
-        self.has_workers = False
+        self.has_workers = self.has_heard = False
+        self.n_heard: Mapping[str, int] = {}
         self.actions_to = 0
         self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._strings.extend([0])

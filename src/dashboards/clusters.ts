@@ -122,43 +122,54 @@ export interface ITag extends IClusterTag {
   readonly title: string;
 }
 
-/** A tag with the name of the cluster that has it, or had it last. */
-export type GivenTag = IClusterTag & { readonly name: string };
+/** So many names are known by the tag that a cluster of each had last. */
+const MAX_NAMES = 100;
 
-/**
- * Return a tag for each cluster that differs from all others: a letter or two of its name, and a
- * colour that follows from its name while that is free. Those who had one keep it; one that comes
- * after another of its name, as after a restart of the kernel, has that one's.
- */
-export function tagsOf(
-  clusters: readonly Pick<ICluster, 'id' | 'name' | 'state'>[],
-  before: ReadonlyMap<string, GivenTag> = new Map()
-): ReadonlyMap<string, GivenTag> {
-  const tags = new Map(before);
-  const find = (id: string): Pick<ICluster, 'state'> | undefined =>
-    clusters.find(one => one.id === id);
-  for (const { id, name } of clusters.filter(one => !tags.has(one.id))) {
-    const ended = [...tags].filter(
-      ([of, tag]) => tag.name === name && (find(of)?.state ?? 'stale') === 'stale'
-    );
-    const [last] = ended;
-    const used = [...tags].filter(([of]) => find(of) && of !== last?.[0]).map(([, tag]) => tag);
-    ended.filter(([of]) => !find(of)).forEach(([of]) => tags.delete(of));
-    if (last && used.every(one => one.letter !== last[1].letter && one.color !== last[1].color)) {
-      tags.set(id, last[1]);
-      continue;
+/** The tags of the clusters that are there. */
+export class ClusterTags {
+  get(id: string): IClusterTag | undefined {
+    return this._byId.get(id);
+  }
+
+  /**
+   * Give a tag to each cluster that differs from all others: a letter or two of its name, and a
+   * colour that follows from its name while that is free. Those who had one keep it; one that comes
+   * after another of its name, as after a restart of the kernel, has that one's.
+   */
+  update(clusters: readonly Pick<ICluster, 'id' | 'name' | 'state'>[]): void {
+    const isThere = (id: string): boolean => clusters.some(one => one.id === id);
+    this._byId = new Map([...this._byId].filter(([id]) => isThere(id)));
+    for (const { id, name } of clusters.filter(one => !this._byId.has(one.id))) {
+      const last = this._byName.get(name);
+      const living = clusters.filter(({ state }) => state !== 'stale').map(one => this.get(one.id));
+      const isFree = living.every(
+        one => one?.letter !== last?.letter && one?.color !== last?.color
+      );
+      this._byId.set(id, last && isFree ? last : this._newTag(name));
     }
+    for (const [id, tag] of this._byId) {
+      const name = clusters.find(one => one.id === id)?.name ?? '';
+      this._byName.delete(name); // it is the last to be forgotten from now on
+      this._byName.set(name, tag);
+    }
+    const names = [...this._byName.keys()];
+    names.slice(0, -MAX_NAMES).forEach(name => this._byName.delete(name));
+  }
+
+  private _newTag(name: string): IClusterTag {
+    const used = [...this._byId.values()];
     const plain = name.replace(/\.ipynb/, '').replace(/[^\p{L}\p{N}]/gu, '');
     const [first = 'D', ...others] = plain.toLocaleUpperCase();
     const digits = others.filter(one => /\d/.test(one));
     const letters = [first, ...[...digits, ...others].map(one => first + one)];
     const hash = [...name].reduce((sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0)) % 9973, 0);
     const colors = Array.from({ length: COLORS }, (_, i) => (hash + i) % COLORS);
-    tags.set(id, {
-      name,
+    return {
       letter: letters.find(one => used.every(({ letter }) => letter !== one)) ?? first,
       color: colors.find(one => used.every(({ color }) => color !== one)) ?? hash % COLORS
-    });
+    };
   }
-  return tags;
+
+  private _byId = new Map<string, IClusterTag>();
+  private readonly _byName = new Map<string, IClusterTag>();
 }

@@ -11,7 +11,7 @@ import { messageOf } from '../text';
 import type { KernelChannels } from '../transport/channel';
 import type { IPlotServer } from '../transport/remote';
 import type { Server } from '../transport/server';
-import { clustersOf, tagsOf, type ITag } from './clusters';
+import { ClusterTags, clustersOf, type ITag } from './clusters';
 
 /** A dashboard with what this page knows about it. */
 export interface IKnownDashboard extends IDashboard {
@@ -78,7 +78,7 @@ export class DashboardsModel implements IDashboards {
 
   tag(id: string, name = ''): ITag | null {
     const owner = this._ownerOf(id);
-    const open = new Set(this._owners.filter(one => this._tags.has(one)));
+    const open = new Set(this._owners.filter(one => this._tags.get(one)));
     const tag = open.size > 1 && open.has(owner) && this._tags.get(owner);
     return tag ? { ...tag, title: this.get(owner)?.shownName ?? name } : null;
   }
@@ -192,9 +192,9 @@ export class DashboardsModel implements IDashboards {
     const named = clustersOf(this.all).map(one => ({ ...one, name: one.shownName }));
     // One that is gone keeps its mark for its plots, until they go on.
     const kept = this._owners
-      .filter(id => this._tags.has(id))
+      .filter(id => this._tags.get(id))
       .map(id => ({ id, name: '', state: 'stale' }));
-    this._tags = tagsOf([...named, ...kept], this._tags);
+    this._tags.update([...named, ...kept]);
     this._changed.emit();
   }
 
@@ -233,7 +233,7 @@ export class DashboardsModel implements IDashboards {
   private readonly _notebooks = new Map<string, string>();
   /** The dashboard of each plot that is open. */
   private readonly _shown = new Map<object, string>();
-  private _tags: ReturnType<typeof tagsOf> = new Map();
+  private readonly _tags = new ClusterTags();
   private _received: readonly IDashboard[] | null = null;
   private _socket: WebSocket | null = null;
   /** Attempts in a row that brought nothing, though the server answers: one may fail by chance. */

@@ -42,7 +42,7 @@ export class Caption {
       }
     });
     this._bar.append(this._controls, this._legend);
-    new ResizeObserver(this._markCut).observe(this._legend);
+    new ResizeObserver(this._markCut).observe(this._legend, { box: 'border-box' });
     new MutationObserver(this._markCut).observe(this._legend, { childList: true });
     this._more.hidden = true;
     this._message.append(this._text, ' ', this._elapsed, this._choices);

@@ -1,4 +1,4 @@
-import { clusterFor, clustersOf, peersOf, tagsOf } from '../dashboards/clusters';
+import { clusterFor, ClusterTags, clustersOf, peersOf } from '../dashboards/clusters';
 import { dashboard, stock } from './dashboards';
 
 const ORIGIN = { dashboard: 'own', kernel: 'k1', notebook: 'a.ipynb' };
@@ -90,30 +90,42 @@ it('Dask’s own dashboard of a cluster that has ours is no second cluster, nor 
   expect(clustersOf([merged, own, alone])).toEqual([own, alone]);
 });
 
+type Named = Parameters<ClusterTags['update']>[0][number];
+
+const named = (name: string, id = name): Named => ({ id, name, state: 'live' });
+
 it('clusters differ in letters of their names and in colours, and keep both while they are there', () => {
-  const names = ['train', 'test', 'a.ipynb', 'a.ipynb (2)', 'load', 'x'];
-  const clusters = names.map((name, i) => ({ id: `cluster-${i}`, name, state: 'live' }));
-  const tags = tagsOf(clusters);
-  expect([...tags.values()].map(({ letter }) => letter)).toEqual(['T', 'TE', 'A', 'A2', 'L', 'X']);
-  expect(new Set([...tags.values()].map(({ color }) => color)).size).toBe(6);
-  const later = tagsOf([...clusters.slice(1), { id: 'new', name: 'other', state: 'live' }], tags);
-  expect(later.get('cluster-5')).toEqual(tags.get('cluster-5'));
-  const colors = [...later].filter(([id]) => id !== 'cluster-0').map(([, { color }]) => color);
-  expect(new Set(colors).size).toBe(6);
+  const clusters = ['train', 'test', 'a.ipynb', 'a.ipynb (2)', 'load', 'x'].map(one => named(one));
+  const tags = new ClusterTags();
+  tags.update(clusters);
+  const before = clusters.map(({ id }) => tags.get(id)!);
+  expect(before.map(({ letter }) => letter)).toEqual(['T', 'TE', 'A', 'A2', 'L', 'X']);
+  expect(new Set(before.map(({ color }) => color)).size).toBe(6);
+  const later = [...clusters.slice(3), named('new')];
+  tags.update(later);
+  expect(tags.get('x')).toEqual(before[5]);
+  expect(tags.get('train')).toBeUndefined();
+  expect(new Set(later.map(({ id }) => tags.get(id)!.color)).size).toBe(4);
 });
 
 it('clusters that come back after a restart of their kernel have the tags of before', () => {
-  const [a, b, lone] = ['train', 'test', 'a.ipynb'].map(name => ({
-    id: name,
-    name,
-    state: 'live'
-  }));
-  const tags = tagsOf([a!, b!, lone!]);
-  const [a2, b2] = [a!, b!].map(one => ({ ...one, id: `${one.id} anew` }));
-  const back = tagsOf([lone!, b2!, a2!], tagsOf([lone!], tags));
-  expect([back.get(a2!.id), back.get(b2!.id)]).toEqual([tags.get(a!.id), tags.get(b!.id)]);
+  const [a, b, lone] = [named('train'), named('test'), named('a.ipynb')];
+  const tags = new ClusterTags();
+  tags.update([a, b, lone]);
+  const before = [a, b, lone].map(({ id }) => tags.get(id));
+  tags.update([lone]);
+  const [a2, b2, lone2] = [a, b, lone].map(({ name }) => named(name, `${name} anew`));
+  tags.update([lone, b2!, a2!]);
+  expect([a2, b2].map(one => tags.get(one!.id))).toEqual(before.slice(0, 2));
   // While panes still show the one that has ended.
-  const lone2 = { ...lone!, id: 'anew' };
-  const beside = tagsOf([{ id: lone!.id, name: '', state: 'stale' }, lone2], tags);
-  expect(beside.get('anew')).toEqual(tags.get(lone!.id));
+  tags.update([{ ...lone, name: '', state: 'stale' }, lone2!]);
+  expect(tags.get(lone2!.id)).toEqual(before[2]);
+});
+
+it('a recording that is opened again while another has its letter differs from that', () => {
+  const tags = new ClusterTags();
+  for (const open of [['etl'], [], ['exp'], ['exp', 'etl']]) {
+    tags.update(open.map(one => named(one)));
+  }
+  expect(tags.get('etl')!.letter).not.toBe(tags.get('exp')!.letter);
 });

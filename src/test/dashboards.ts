@@ -9,7 +9,7 @@ import { Signal } from '@lumino/signaling';
 import type { FeedState, IDashboards, IKnownDashboard } from '../dashboards/dashboards';
 import { dashboardsOf, type IRun } from '../protocol/dashboard';
 import type { ITag } from '../dashboards/clusters';
-import { tagsOf } from '../dashboards/clusters';
+import { ClusterTags } from '../dashboards/clusters';
 
 const FIXTURES = join(__dirname, '../../tests/contract/fixtures');
 
@@ -66,7 +66,9 @@ export class DashboardList implements IDashboards {
   }
 
   tag(id: string): ITag | null {
-    const tag = tagsOf(this.all).get(id);
+    const tags = new ClusterTags();
+    tags.update(this.all);
+    const tag = tags.get(id);
     return this.all.length < 2 || !tag ? null : { ...tag, title: id };
   }
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of, verdict
-from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.known_runs import run_label
@@ -54,8 +53,7 @@ class Findings(OfWork[Answer], TablePlot):
         """The newest one; None before the first."""
 
         def begin(work: WorkShown) -> Callable[[], Answer]:
-            is_run = self.period != ALL or work.run > 0
-            read = case_of(self.history, work.window, work.now, work.run, is_run=is_run)
+            read = case_of(self.history, work.window, work.now, work.run)
             return lambda: _answer(read())
 
         return self.of_work(begin)

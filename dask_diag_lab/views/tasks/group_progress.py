@@ -287,8 +287,10 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
     def headline(self) -> str:
         """Return how many threads compute, and how many there are; of a period the mean."""
         if isfinite(self.period.stop):
-            threads = self._layers.threads.sum(axis=0)
-            mean = float(threads.mean()) if len(threads) else 0.0
+            layers, (start, stop) = self._layers, self.period
+            seconds = float((layers.threads @ np.diff(layers.edges)).sum()) if layers.names else 0.0
+            first = layers.edges[0] if layers.names and not isfinite(start) else start
+            mean = seconds / max(min(stop, self.live.time) - first, 1e-9)
             return f"{fmt.significant(mean)} threads in tasks on average"
         values, busy = self.history.nthreads.values, self._busy
         total = int(values[-1]) if len(values) else 0

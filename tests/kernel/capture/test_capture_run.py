@@ -79,7 +79,7 @@ def test_a_run_names_the_cluster_that_worked_in_its_time_and_blames_no_code_for_
             wait(client.map(nap, [0.2] * 4, pure=False))
             wait(other.submit(nap, 2.6))
     assert "client" not in {found.cause for its in (its, both) for found in its.findings}
-    assert both.duration < 2
+    assert both.duration > 2.6
     assert f"{address} had all of the tasks: for these name its client" in str(its)
     assert address in its._repr_html_()
     assert address not in str(idle)

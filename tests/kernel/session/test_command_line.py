@@ -91,7 +91,9 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
                 wait_until(lambda: is_live(url, token), "never live")
                 listed = command("list")
                 assert listed.exit_code == 0
-                assert f"{address} · 1 worker · " in listed.output
+                found = next(x for x in listed.output.splitlines() if x.startswith(address))
+                assert " · 1 worker · " in found
+                assert found.endswith(" · live")
                 assert f"{url}/status?token={token}" in listed.output
                 serve.send_signal(signal.SIGTERM)
                 assert (*serve.communicate(timeout=LIMIT_S), serve.returncode) == ("", "", 0)

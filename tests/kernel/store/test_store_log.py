@@ -75,14 +75,17 @@ def test_actions_lost_on_the_way_are_counted() -> None:
 
 def test_events_of_a_batch_that_fails_in_the_middle_come_once_when_it_is_sent_again() -> None:
     history, maker = History(), BatchMaker()
-    history.apply(maker.batch())
-    good = replace(maker.batch(events=[(T0 + 1, "restart", {})]), time=T0 + 2)
-    broken = {**good.tables, "running": change(RUNNING, [("inc-1", 99, 99, T0, 0)])}
-    for _ in range(2):
-        with pytest.raises(IndexError):
-            history.apply(replace(good, tables=broken))
-    history.apply(good)
-    assert [kind for _, kind, _ in history.events.rows].count("restart") == 1
+    for at in (1, 2):  # the first batch of all, and a later one
+        told: list[tuple[float, str, dict[str, str]]] = [(T0 + at, "restart", {})]
+        good = maker.batch(events=told)
+        broken = {**good.tables, "running": change(RUNNING, [("inc-1", 99, 99, T0, 0)])}
+        for _ in range(2):
+            with pytest.raises(IndexError):
+                history.apply(replace(good, tables=broken))
+        more = maker.batch(events=[*told, (T0 + at, "client-added", {"client": "c"})])
+        history.apply(replace(good, tables=more.tables))
+    kinds = [kind for _, kind, _ in history.events.rows]
+    assert kinds == ["restart", "recording-began", "client-added", "restart", "client-added"]
 
 
 def test_million_tasks_stay_within_the_memory_budget() -> None:
