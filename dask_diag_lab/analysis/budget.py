@@ -45,7 +45,8 @@ CATEGORIES: Final[Mapping[str, Category]] = {
     "scheduler": Category("Scheduler", "tasks that could run waited at the scheduler"),
     "unbalanced": Category("Unbalanced", "other workers had more tasks than threads"),
     "dependencies": Category(
-        "Dependencies", "there was too little to do at once: tasks waited for others"
+        "Dependencies",
+        "too few tasks could run at once: they waited for others, or were the last ones",
     ),
     "client": Category(
         "Client", "there was nothing to do: the code that submits tasks was at work"

@@ -9,8 +9,9 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from math import inf, isfinite
 from pathlib import Path
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 REPORT_S: Final = 3.0
 """So long the end of a block waits at most for what workers tell of it with their heartbeats."""
+SHORT: Final = 24
+"""Shorter cells of a table are one line."""
 NAMED: Final = 3
 """Prefixes named in each category."""
 
@@ -127,7 +130,8 @@ def runs(
 class Run(CaptureBlock):
     """What one piece of code made the cluster do, and where its time went; made by `run`.
 
-    All but the name is known when the block has ended.
+    All but the name is known when the block has ended. Where its tasks go on then, it is read anew
+    whenever it is printed, checked or asked for its findings.
 
     Attributes
     ----------
@@ -139,8 +143,9 @@ class Run(CaptureBlock):
     state : {'running', 'done', 'failed', 'cancelled'}
     start, stop : float
         Seconds since the epoch on the scheduler's clock; while it runs, ``stop`` is now.
-    n_tasks, n_failed, n_attempts : int
-        Tasks that ended well in it, those that failed, and attempts that were tried again.
+    n_tasks, n_failed, n_attempts, n_again : int
+        Tasks that ended well in it, those that failed, attempts that were tried again, and tasks
+        that were computed once more because their results were lost.
     offered_s : float
         Seconds that all worker threads together were there.
     budget : dict of str to float
@@ -169,7 +174,7 @@ class Run(CaptureBlock):
         self.name, self.number, self.cell = name or "", 0, ""
         self.state: State = "done"
         self.start = self.stop = self.offered_s = 0.0
-        self.n_tasks = self.n_failed = self.n_attempts = 0
+        self.n_tasks = self.n_failed = self.n_attempts = self.n_again = 0
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
         self.workers: dict[str, dict[str, float]] = {}
@@ -177,6 +182,7 @@ class Run(CaptureBlock):
         self._beside: list[str] = []
         self._versions: Mapping[str, str | None] = {}
         self._read: Callable[[], Case] | None = None
+        self._again: Callable[[], None] | None = None  # of one that goes on
         self._client = client
 
     def save(self, path: str | os.PathLike[str]) -> Any:
@@ -201,11 +207,12 @@ class Run(CaptureBlock):
     def __str__(self) -> str:
         if not self.stop:
             return f"{self.name or 'Run'}: not over yet"
+        self._renew()
         rows = [
             f"{share:>7}  {took:>12}  {label:<16}  {most}".rstrip()
             for share, took, label, most in self._shares()
         ]
-        found = [f"{saved:>7}  {text}: {advice}" for saved, text, advice in self._advice()]
+        found = [f"{saved:>18}  {text}: {advice}" for saved, text, advice in self._advice()]
         return "\n".join([self._headline, *rows, "", *(found or [self.verdict]), *self._hint])
 
     @property
@@ -219,6 +226,7 @@ class Run(CaptureBlock):
     def _repr_html_(self) -> str:
         if not self.stop:
             return escape(str(self))
+        self._renew()
         found = html_table(self._advice()) or f"<p>{escape(self.verdict)}</p>"
         found += "".join(f"<p>{escape(line)}</p>" for line in self._hint)
         return f"<strong>{escape(self._headline)}</strong>{html_table(self._shares())}{found}"
@@ -272,29 +280,21 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
+        self._renew()
         failures = [failure for one in checks if (failure := self._failure_of(one, self.findings))]
         if failures:
             raise CheckError(f"{self.name}: {'; '.join(failures)}")
 
     def _failure_of(self, check: str, findings: Sequence[Finding]) -> str:
         """Return why the run does not pass a check, '' where it does."""
-        asked = check.strip().lower()
-        if found := _NO_FINDINGS.fullmatch(asked):
-            least = _in_seconds(found[1] or "0", found[2] or "s", self.duration)
+        name, comparison, limit, unit = parsed_check(check)
+        if not name:
+            least = _in_seconds(limit, unit, self.duration)
             over = [one for one in findings if not one.saved_s <= least]  # of NaN: not known
             return "; ".join(f"{one.text} ({fmt.write('seconds', one.saved_s)})" for one in over)
-        parts = _LIMIT.fullmatch(asked)
         idle_s = self.offered_s - sum(self.budget.get(name, 0.0) for name in BUSY)
         seconds = dict.fromkeys(CATEGORIES, 0.0) | self.budget
         seconds |= {"idle": idle_s, "duration": self.duration}
-        name = "" if parts is None else _NAMES.get(parts[1], parts[1])
-        if parts is None or name not in seconds or (name == "duration" and parts[4] == "%"):
-            raise ValueError(
-                f"“{check[:60]}” is no check: write “no findings”, “no findings above 10%”, or what"
-                f" is to be below or above a share or seconds, such as “idle<30%” or"
-                f" “duration<60s”, of {', '.join(seconds)}."
-            )
-        comparison, limit, unit = parts.groups()[1:]
         if COMPARISONS[comparison](seconds[name], _in_seconds(limit, unit, self.offered_s)):
             return ""
         is_share = self.offered_s and unit == "%"
@@ -304,6 +304,7 @@ class Run(CaptureBlock):
     @property
     def findings(self) -> list[Finding]:
         """Why it took so long and what to change, at most five, most saving first."""
+        self._renew()
         return self._found[0]
 
     @property
@@ -346,17 +347,29 @@ class Run(CaptureBlock):
 
     def _advice(self) -> list[tuple[str, ...]]:
         """Return what each finding saves, where that is known, its text and its advice."""
-        saved = [fmt.duration(s) if isfinite(s := one.saved_s) else "" for one in self.findings]
+        saved = [
+            f"saves up to {fmt.duration(s)}" if isfinite(s := one.saved_s) else ""
+            for one in self.findings
+        ]
         return [
             (s, one.text + one.hedge, one.advice)
             for s, one in zip(saved, self.findings, strict=True)
         ]
+
+    def _renew(self) -> None:
+        """Take what is known by now of a run that went on when it was read last."""
+        if self._again is not None:
+            with suppress(LinkLostError, TimeoutError, RuntimeError):  # the diagnostics are closed
+                self._again()
+                self.__dict__.pop("_found", None)
 
     @property
     def _headline(self) -> str:
         failed = f", {fmt.count(self.n_failed)} failed" if self.n_failed else ""
         if self.n_attempts:
             failed += f", {fmt.plural(self.n_attempts, 'failed attempt')} tried again"
+        if self.n_again:
+            failed += f", {fmt.count(self.n_again)} computed again"
         return (
             f"{self.name}: {fmt.duration(self.stop - self.start)}"
             f" · {fmt.plural(self.n_tasks, 'task')}{failed}"
@@ -447,12 +460,16 @@ class Run(CaptureBlock):
             return case_of(history, within, now, self.number), history.strings
 
         self._read, strings = (ask or self._ask)(read)
+        goes_on = self.state == "running" and ask is None
+        self._again = partial(self._take, find, window) if goes_on else None
         self.settings = settings_of(case := self._read(), self._versions)
         self._count(found := case.facts)
         if record is not None:  # it knows of those that failed because their workers died
             gave_up = max(record.n_erred - self.n_failed, 0)
             self.n_failed += gave_up
             self.n_attempts = max(self.n_attempts - gave_up, 0)
+            self.n_again = record.n_again
+            self.n_tasks -= min(self.n_again, self.n_tasks)
         its = budget_of(found)
         self.start, self.stop = its.window
         self.offered_s, self.budget = its.offered_s, its.seconds
@@ -489,9 +506,35 @@ class Run(CaptureBlock):
         self.n_attempts = each[Outcome.RETRIED] + each[Outcome.KILLED]
 
 
+def parsed_check(check: str) -> tuple[str, str, str, str]:
+    """Return what is checked ('' for findings), the comparison, the limit and its unit.
+
+    Raises
+    ------
+    ValueError
+        As `Run.check`.
+    """
+    asked, names = check.strip().lower(), [*CATEGORIES, "idle", "duration"]
+    if found := _NO_FINDINGS.fullmatch(asked):
+        return "", "<=", found[1] or "0", found[2] or "s"
+    parts = _LIMIT.fullmatch(asked)
+    name = "" if parts is None else _NAMES.get(parts[1], parts[1])
+    if parts is None or name not in names or (name == "duration" and parts[4] == "%"):
+        raise ValueError(
+            f"“{check[:60]}” is no check: write “no findings”, “no findings above 10%”, or what is"
+            f" to be below or above a share or seconds, such as “idle<30%” or “duration<60s”, of"
+            f" {', '.join(names)}."
+        )
+    return name, parts[2], parts[3], parts[4]
+
+
 def html_table(rows: Sequence[tuple[str, ...]]) -> str:
     """Return rows of text as HTML; '' for none."""
-    lines = ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows)
+    narrow = ' style="white-space: nowrap"'  # else Jupyter breaks each number at its unit
+    lines = (
+        "".join(f"<td{narrow * (len(cell) < SHORT)}>{escape(cell)}</td>" for cell in row)
+        for row in rows
+    )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table>{body}</table>" if body else ""
 

@@ -64,10 +64,12 @@ def add_magic(shell: InteractiveShell) -> None:
         from IPython.core.error import UsageError
         from IPython.display import display
 
-        from dask_diag_lab.capture.run import Run
+        from dask_diag_lab.capture.run import Run, parsed_check
 
         try:
             name, checks = parsed(line)
+            for check in checks:
+                parsed_check(check)  # not after an hour
         except ValueError as error:
             raise UsageError(str(error)) from error
         with Run(name, None) as its:
@@ -87,12 +89,17 @@ def parsed(line: str) -> tuple[str | None, list[str]]:
     ValueError
         It has something else; the message says how it is written.
     """
-    words, names, checks = iter(shlex.split(line)), [], []
+    try:
+        words, names, checks = iter(shlex.split(line)), [], []
+    except ValueError as error:
+        raise ValueError(f"{error} in “{line}”: write {USAGE}.") from error
     for word in words:
         if word == "--check":
             checks.append(next(words, ""))
+        elif word.startswith("-"):
+            raise ValueError(f"There is no option {word}: write {USAGE}.")
         else:
             names.append(word)
-    if len(names) > 1 or "" in checks or any(name.startswith("-") for name in names):
+    if len(names) > 1 or "" in checks:
         raise ValueError(f"Write {USAGE}, a name of several words in quotes.")
     return (names[0] if names else None), checks

@@ -216,7 +216,7 @@ def _row(live: LiveSession, record: RunRecord) -> dict[str, Any]:  # JSON
         "state": record.state,
         "start": record.start,
         "stop": record.stop if isfinite(record.stop) else None,
-        "tasks": record.n_done,
+        "tasks": record.n_done - record.n_again,
         "submitted": record.n_submitted,
         "failed": record.n_erred,
         "attempts": record.n_attempts,

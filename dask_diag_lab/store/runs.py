@@ -109,6 +109,11 @@ class RunRecord:
         return self.code.name or strings[largest] or f"Run {self.number}"
 
     @property
+    def n_again(self) -> int:
+        """Tasks that were done once more, for what was lost."""
+        return max(self.n_done - self.n_submitted, 0) if self.n_submitted else 0
+
+    @property
     def is_over(self) -> bool:
         """Whether its code, and all of its tasks, have ended."""
         has_all = self.n_done + self.n_erred >= self.n_submitted

@@ -133,6 +133,10 @@ def test_the_magic_shows_a_run_below_its_cell_and_checks_it(kernel: Kernel, flag
     assert "my sum: duration is" in error["evalue"]
     (wrong,) = kernel.run("%%dask_diag one two\n1")
     assert "UsageError: Write %%dask_diag [name]" in wrong["text"]
+    for line, named in (('--check "foo<3%"', "foo<3%"), ("--chek idle", "--chek"), ('"a', "quot")):
+        (refused,) = kernel.run(f"%%dask_diag {line}\nprint('it ran')")
+        assert refused["text"].startswith("UsageError: ")
+        assert named in refused["text"]
     (failed,) = [one for one in kernel.run("%%dask_diag\n1 / 0") if "ename" in one or "name" in one]
     assert "ZeroDivisionError" in str(failed)
     kernel.run("%%capture\nclient.submit(abs, -9).result()")  # runs its cell once more

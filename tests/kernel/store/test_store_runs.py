@@ -61,6 +61,13 @@ def test_a_task_whose_workers_died_too_often_is_a_failure_of_its_run(told: Told)
     assert (run.n_erred, run.n_attempts) == (1, 2)
 
 
+def test_tasks_that_are_done_once_more_are_told_apart(told: Told) -> None:
+    for start in range(3):
+        told.maker.action(start, start + 1, graph=1)
+    told.batch(4, graphs=[(1, 0, MINE, 2)])
+    assert [(one.n_submitted, one.n_again) for one in told.runs] == [(2, 1)]
+
+
 def test_a_block_inside_a_cell_has_what_was_sent_in_it(told: Told) -> None:
     told.cell("a cell", 0, 10)
     told.history.runs.note_code(Piece("block", "etl", "cell", 0, T0 + 2, T0 + 4))
