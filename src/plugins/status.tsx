@@ -105,7 +105,7 @@ function content(context: IContext): JSX.Element | null {
       ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
       : ''
   ];
-  const ended = live.flatMap(({ id: dashboard, shownName }) => {
+  const ended = own.flatMap(({ id: dashboard, shownName }) => {
     const run = runs.lastOf(dashboard);
     const failed = run?.failed ? trans.__('%1 failed', count(run.failed)) : '';
     return run

@@ -3,8 +3,8 @@ import { Widget } from '@lumino/widgets';
 import type { IContext } from '../plugins/context';
 import { statusItem } from '../plugins/status';
 import { CommandIDs } from '../tokens';
-import { dashboard, DashboardList } from './dashboards';
-import { settled } from './plots';
+import { dashboard, DashboardList, RUN } from './dashboards';
+import { settled, until } from './plots';
 import { services } from './services';
 
 it('the status bar counts the failed tasks and dead workers of the notebook in front alone', async () => {
@@ -37,4 +37,12 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   died.click();
   await settled();
   expect(opened).toEqual([{ plot: 'events', dashboard: 'own' }]);
+
+  jest.spyOn(given.runs, 'lastOf').mockReturnValue(RUN);
+  const telling = (): boolean => item.node.textContent.includes('cell [12]');
+  list.changed.emit();
+  await until(telling);
+  front.sessionContext.session.kernel.id = 'k3'; // of a notebook without a cluster
+  list.changed.emit();
+  await until(() => !telling());
 });
