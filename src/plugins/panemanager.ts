@@ -192,7 +192,7 @@ export class PaneManager {
 
   /**
    * A click in a pane asked for another plot of its dashboard. All such share one pane, in which a
-   * button leads back to what was there before.
+   * button leads back to what was clicked: to the pane, or to what was there before.
    */
   private _drillDown({ content, node }: Pane, opening: IOpening): void {
     const { binding, dashboard } = content;
@@ -207,7 +207,7 @@ export class PaneManager {
       this.activate(last);
       return;
     }
-    const trail = last ? [...this._trail, stepOf(last.content)] : [];
+    const trail = [...(last?.content === content ? this._trail : []), stepOf(content)];
     this._showStep({ plot, binding, arguments: given }, trail, last, this._placeBeside(node));
   }
 
@@ -222,7 +222,11 @@ export class PaneManager {
     this.show(pane, last ? { mode: 'tab-after', ref: last.id } : place);
     const before = trail.at(-1);
     if (before) {
-      const go = (): void => this._showStep(before, trail.slice(0, -1), pane, place);
+      const earlier = trail.slice(0, -1);
+      const go = (): unknown =>
+        earlier.length > 0
+          ? this._showStep(before, earlier, pane, place)
+          : this.open(before.plot, before.binding, { arguments: before.arguments });
       pane.back = { heading: before.heading, go };
     }
     this._drilled = pane;

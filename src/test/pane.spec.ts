@@ -98,6 +98,20 @@ describe('the panes', () => {
     given.dashboards.set(own);
   });
 
+  it('lead back to what was clicked, also where that was closed', () => {
+    const binding = bindingOf(own);
+    const clicked = panes.open('budget', binding);
+    (clicked as PlotPane).content.opened.emit({ plot: 'task-stream', arguments: {}, n: 1 });
+    const { back } = panes.find('task-stream', binding)!;
+    expect(back?.heading).toBe(clicked.content.heading);
+    back?.go();
+    expect(app.activated.at(-1)).toBe(clicked.id);
+    clicked.dispose();
+    back?.go();
+    expect(app.activated.at(-1)).toBe(panes.find('budget', binding)?.id);
+    panes.closeAll(binding);
+  });
+
   it('that wait for a cluster are of the notebook for which they were opened', () => {
     const waiting = (kernel: string): IBinding => ({
       dashboard: '',

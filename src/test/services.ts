@@ -52,12 +52,13 @@ export class FakeApp {
     addWidgetFactory: () => undefined
   };
   readonly added: [id: string, options: object][] = [];
+  readonly activated: string[] = [];
   readonly shell = {
     node: document.createElement('div'),
     currentWidget: null,
     add: (widget: { id: string }, _: string, options: object) =>
       void this.added.push([widget.id, options]),
-    activateById: () => undefined,
+    activateById: (id: string) => void this.activated.push(id),
     widgets: () => []
   };
   contextMenuHitTest = (): HTMLElement | undefined => undefined;
