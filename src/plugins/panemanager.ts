@@ -183,7 +183,10 @@ export class PaneManager {
 
   /** The first pane goes to the right of the notebook, the next ones to the pane used last. */
   private _usualPlace(pane: Pane): IPlacement {
-    const others = this.tracker.filter(other => other !== pane && other.isAttached);
+    const others = this.tracker.filter(
+      // The streams of a comparison lie over the notebook.
+      other => other !== pane && other.isAttached && other.content.arguments['run'] === undefined
+    );
     const last = others.find(other => other === this.current) ?? others[others.length - 1];
     return last === undefined
       ? { mode: 'split-right', ref: this._shared.notebooks?.currentWidget?.id }

@@ -110,9 +110,9 @@ function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
 /** The task streams that the last comparison opened. */
 const compared: Pane[] = [];
 
-function closeStreams(): void {
+function closeStreams(streams = compared.splice(0)): void {
   // One that was led back to live is a pane like any other.
-  const own = compared.splice(0).filter(({ content }) => content.arguments['run'] !== undefined);
+  const own = streams.filter(({ content }) => content.arguments['run'] !== undefined);
   own.forEach(stream => stream.dispose());
 }
 
@@ -154,6 +154,8 @@ function compare({ app, services }: IContext, panes: PaneManager, pair: readonly
     difference
   );
   difference.disposed.connect(runs.forgetCompared, runs);
+  const streams = [...compared];
+  difference.disposed.connect(() => closeStreams(streams));
 }
 
 /** Return the run that is meant; let the user pick one where it is not said. */

@@ -4,6 +4,7 @@ import { Widget } from '@lumino/widgets';
 import { PaneManager } from '../plugins/panemanager';
 import { addClusterCommands } from '../plugins/panes';
 import { Settings } from '../plugins/settings';
+import { NO_ARGUMENTS } from '../protocol/control';
 import { bindingOf, type IBinding } from '../widgets/binding';
 import { paneFor, type PlotPane } from '../widgets/pane';
 import { dashboard } from './dashboards';
@@ -109,6 +110,18 @@ describe('the panes', () => {
     clicked.dispose();
     back?.go();
     expect(app.activated.at(-1)).toBe(panes.find('budget', binding)?.id);
+    panes.closeAll(binding);
+  });
+
+  it('do not go to the streams of a comparison, which lie over the notebook', () => {
+    const binding = bindingOf(own);
+    const [first, stream] = [NO_ARGUMENTS, { run: '3' }].map(given =>
+      panes.create('task-stream', binding, given)
+    );
+    Widget.attach(first!, document.body);
+    Widget.attach(stream!, document.body);
+    panes.open('progress', binding);
+    expect(app.added.at(-1)?.[1]).toMatchObject({ mode: 'tab-after', ref: first!.id });
     panes.closeAll(binding);
   });
 

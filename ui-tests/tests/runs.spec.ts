@@ -73,6 +73,13 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await runs.filter({ hasText: 'load' }).getByRole('button').click();
   await expect(pressed).toHaveCount(1);
   await expect(lab.panes('task-stream')).toHaveCount(1);
+  await runs
+    .filter({ hasText: 'clean' })
+    .getByRole('button')
+    .click({ modifiers: ['Control'] });
+  await expect(lab.panes('task-stream')).toHaveCount(3);
+  await lab.command('application:close'); // the comparison, and its streams with it
+  await expect(lab.panes('task-stream')).toHaveCount(1);
   await page.setViewportSize({ width: 1600, height: 1000 });
 
   await lab.command('dask-diag-lab:close-plots');
