@@ -199,7 +199,7 @@ async function showCell(
   }
   app.shell.activateById(panel.id);
   panel.content.activeCellIndex = index;
-  await panel.content.scrollToItem(index, 'smart');
+  await panel.content.scrollToItem(index, 'start');
   cell.node.animate({ background: ['var(--jp-brand-color3)', 'transparent'] }, FLASH_MS);
   return true;
 }

@@ -45,7 +45,7 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await page.getByRole('menuitem', { name: 'Show its cell' }).click();
   const cell = notebook.panel.locator('.jp-Cell.jp-mod-active');
   await expect(cell).toContainText('def load');
-  await expect(cell).toBeInViewport();
+  await expect(cell).toBeInViewport({ ratio: 0.9 });
 
   await sidebar.locator('.jp-DaskDiag-runs').getByRole('button', { name: 'Live' }).click();
   await expect(pills.filter({ hasText: 'client.map' })).toHaveCount(0);
