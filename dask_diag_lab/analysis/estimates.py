@@ -21,7 +21,7 @@ from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.arrays import Floats, Ints, narrow
 
 LATEST_S: Final = 0.25
-"""A task that could run so long after another was reported was not released by it."""
+"""Where it is not known when its graph came: what released a task was done so shortly before."""
 MOST_TASKS: Final = 200_000
 """Of more, several that follow each other are simulated as one: it takes 2 µs a task."""
 MOST_WRONG: Final = 0.15
@@ -101,27 +101,36 @@ class Estimate:
 def released_by(case: Case) -> Ints:
     """Return the row of the task that released each of `Case.tasks`; -1 for none."""
     tasks = case.tasks
-    # How far a worker's clock is off is known to some 0.1 s only.
-    reported, ready = np.fmin(tasks["reported"], tasks["stop"]), tasks["ready"]
-    released, graph = np.full(len(ready), -1), tasks["graph"]
-    came = case.arrived[np.where(graph < len(case.arrived), graph, 0)]
+    # A worker's clock is off by more than short tasks take, so that one may seem to have ended
+    # before it could run: it is not what released it, and nothing is that ended after its start.
+    ready, done = np.minimum(tasks["ready"], tasks["start"]), _done(case)
+    # What had been done when its graph came has let the client submit it, if anything.
+    came = _came(case)
+    since = np.where(np.isnan(came + ready), ready - LATEST_S, came)
+    released = np.full(len(ready), -1)
     rows_of = {case.names.get(of.prefix, ""): of.rows for of in case.prefixes}
     for name, rows in rows_of.items():
         needed = [rows_of[one] for one in {*case.needs.get(name, ()), name} if one in rows_of]
         others = np.concatenate(needed)
-        others = others[np.argsort(reported[others], kind="stable")]
-        # What is not known is NaN, and sorts last: no task was reported so late.
-        at = np.searchsorted(reported[others], ready[rows], side="right") - 1
+        others = others[np.argsort(done[others], kind="stable")]
+        # What is not known is NaN, and sorts last: no task was done so late.
+        at = np.searchsorted(done[others], ready[rows], side="right") - 1
         found = others[np.maximum(at, 0)]
-        is_it = (at >= 0) & (ready[rows] - reported[found] <= LATEST_S)
-        is_it &= tasks["start"][found] < tasks["start"][rows]  # so that there is no circle
-        # Alike in two graphs, of which the later one came when the other task had ended: it was the
-        # client that waited for the one to submit the other.
-        is_alike = tasks["prefix"][found] == tasks["prefix"][rows]
-        is_alike &= tasks["graph"][found] != tasks["graph"][rows]
-        is_it &= ~is_alike | (came[rows] < reported[found])
-        released[rows] = np.where(is_it, found, -1)
+        released[rows] = np.where((at >= 0) & (done[found] > since[rows]), found, -1)
     return released
+
+
+def _done(case: Case) -> Floats:
+    """Return when each task had ended, by the clock that says so first: either is off at times."""
+    tasks = case.tasks
+    done: Floats = np.fmin(tasks["reported"], tasks["stop"])
+    return np.fmax(done, np.nextafter(tasks["start"], np.inf))
+
+
+def _came(case: Case) -> Floats:
+    """Return when the graph of each task came; NaN where it is not known."""
+    graph = case.tasks["graph"]
+    return case.arrived[np.where(graph < len(case.arrived), graph, 0)]
 
 
 def chains(seconds: Floats, released: Ints) -> Floats:
@@ -156,7 +165,7 @@ def _executed(case: Case, released: Ints) -> list[Step]:
     by_stop, first = case.by_stop
     ends = stop[by_stop]
     steps: list[Step] = []
-    at = int(stop.argmax())
+    at = int(_done(case).argmax())
     while at >= 0:
         begin, end = first[worker[at]], first[worker[at] + 1]
         place = begin + np.searchsorted(ends[begin:end], start[at], side="right") - 1

@@ -348,6 +348,27 @@ def test_more_threads_are_simulated(threads: int, seconds: float) -> None:
     assert its.seconds == pytest.approx(seconds)
 
 
+def test_a_task_shorter_than_the_clock_is_off_waited_for_others_all_the_same() -> None:
+    def behind(maker: BatchMaker) -> Mapping[str, Any]:
+        more = layers(maker)
+        ran(maker, 4.001, 4.0011, 1, wait=-0.005, prefix="sum")  # over before it could begin
+        return {"groups": [*more["groups"], group_row("sum-1", "sum", ["work-1"])]}
+
+    case = case_with(behind, 4.01)
+    assert [step.prefix for step in critical_path(case).steps][-2:] == ["work", "sum"]
+    assert what_if(case, 8).seconds == pytest.approx(2, abs=0.02)
+
+
+def test_a_task_waited_for_others_however_late_a_busy_scheduler_let_it_run() -> None:
+    def late(maker: BatchMaker) -> Mapping[str, Any]:
+        ran(maker, 0, 1, graph=1, prefix="load")
+        ran(maker, 3, 4, graph=1, prefix="sum")
+        groups = [group_row("load-1", "load"), group_row("sum-1", "sum", ["load-1"])]
+        return {"graphs": [(1, 0.0, "mine", 2)], "groups": groups}
+
+    assert critical_path(case_with(late)).n_chain == 2
+
+
 def test_of_very_many_tasks_several_are_simulated_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     case = case_with(busy)
     whole = what_if(case, 2)
