@@ -34,6 +34,22 @@ test('the usual four are side by side, and those of another cluster in front of 
   const [first, second] = ids.map(id => page.locator(`${visible}[data-dashboard="${id}"]`));
   await lab.command('dask-diag-lab:open-layout', { dashboard: ids[0] });
   await expect(first!).toHaveCount(4);
+  // Also where they are narrow, controls are in reach beside the toolbar, and in view.
+  await page.setViewportSize({ width: 1280, height: 720 });
+  const progress = lab.panes('progress').filter({ visible: true });
+  await progress.hover();
+  await progress.getByRole('button', { name: 'Freeze (Space)' }).click();
+  await progress.getByRole('button', { name: 'Controls' }).click();
+  const beyond = await progress.evaluate(pane => {
+    const { right } = pane.getBoundingClientRect();
+    const inside = [...pane.querySelectorAll('.jp-DaskDiag-head > *, .jp-DaskDiag-controls > *')];
+    return inside
+      .filter(one => one.getBoundingClientRect().right > right)
+      .map(one => one.textContent);
+  });
+  expect(beyond).toEqual([]);
+  await progress.getByRole('button', { name: 'Follow live data (L)' }).click();
+  await page.setViewportSize({ width: 1600, height: 1000 });
   // Those of the other come in front of them.
   await lab.command('dask-diag-lab:open-layout', { dashboard: ids[1] });
   await expect(second!).toHaveCount(4);
