@@ -75,6 +75,8 @@ class Case:
         Tasks that no worker may run, where the window is of now.
     is_run : bool
         Whether it is of a piece of the user's code that had no other cluster compute as well.
+    is_nested : bool
+        Whether tasks submitted tasks.
     is_over : bool
         Whether nothing of what came in the window is left to do.
     before : dict of str to ndarray
@@ -99,6 +101,7 @@ class Case:
     thresholds: Mapping[str, float | None]
     n_stuck: int
     is_run: bool
+    is_nested: bool
     is_over: bool
     before: Callable[[], Columns]
     carried: Floats
@@ -158,14 +161,21 @@ class Case:
 
     @cached_property
     def tasks(self) -> Columns:
-        """Compute actions that ended well in the window, and their ``seconds``, by start."""
+        """Compute actions that ended well in the window, by start, and their ``seconds``.
+
+        They were ``done``, by the clock that says so first, after they could run: the clock of a
+        worker is off at times, by more than short tasks take. None is before one that was done
+        when it could run.
+        """
         actions, window = self.actions, self.facts.window
         is_it = (actions["kind"] == Kind.COMPUTE) & (actions["outcome"] == Outcome.OK)
         is_it &= (actions["stop"] > window.start) & (actions["stop"] <= window.stop)
-        rows = np.flatnonzero(is_it)
-        rows = rows[np.argsort(actions["start"][rows], kind="stable")]
-        tasks = {name: actions[name][rows] for name in _OF_TASKS}
-        return tasks | {"seconds": tasks["stop"] - tasks["start"]}
+        tasks = {name: actions[name][is_it] for name in _OF_TASKS}
+        ready, start, stop = tasks["ready"], tasks["start"], tasks["stop"]
+        done = np.fmax(np.fmin(tasks["reported"], stop), np.nextafter(ready, np.inf))
+        order = np.lexsort((done, np.fmin(np.fmax(start, ready), done)))
+        tasks |= {"seconds": stop - start, "done": done}
+        return {name: column[order] for name, column in tasks.items()}
 
     @cached_property
     def prefixes(self) -> list[OfPrefix]:
@@ -258,6 +268,10 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         "n_stuck": int(states[0]),
         "is_run": record is not None and len(record.code.clients) < 2,
+        "is_nested": any(
+            one.is_nested and one.start < window.stop and one.last > window.start
+            for one in ([record] if record else history.runs)
+        ),
         "is_over": not (states.any() or (is_now and history.running.count))
         or bool(record and record.is_over),
     }

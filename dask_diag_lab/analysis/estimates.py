@@ -18,10 +18,12 @@ import numpy as np
 
 from dask_diag_lab.analysis.case import Case
 from dask_diag_lab.schema import Kind
-from dask_diag_lab.store.arrays import Floats, Ints, narrow
+from dask_diag_lab.store.arrays import Bools, Floats, Ints, narrow
 
 LATEST_S: Final = 0.25
 """Where it is not known when its graph came: what released a task was done so shortly before."""
+EXACT_S: Final = 1e-3
+"""A moment that is known as a difference is off by less."""
 MOST_TASKS: Final = 200_000
 """Of more, several that follow each other are simulated as one: it takes 2 µs a task."""
 MOST_WRONG: Final = 0.15
@@ -47,26 +49,34 @@ class CriticalPath:
     steps : list of Step
         As it was executed, first one first.
     chain_s, n_chain : float, int
-        Longest chain of tasks that released each other, with their way to the worker: with any
-        number of threads the run takes so long. How many tasks it has.
+        Longest chain of tasks that released each other, with their way to the worker. How many
+        tasks it has.
+    at_best_s, client_s : float
+        With any number of threads the run takes so long: the longest chains of what was submitted
+        one after the other, and the time in which nothing was left to do. How long that was.
     wall_s : float
         How long the run was.
+    note : str
+        Why there are no steps.
     """
 
     steps: list[Step]
     chain_s: float
     n_chain: int
+    at_best_s: float
+    client_s: float
     wall_s: float
+    note: str = ""
 
     def __str__(self) -> str:
         if not self.steps:
-            return "No critical path: no task has ended well."
-        helps = "will not help" if self.chain_s > 0.8 * self.wall_s else "may help"
-        # Clocks differ a little: no path is longer than what it is a part of.
-        chain, whole = (
-            f"{s:#.3g}".rstrip(".") for s in (min(self.chain_s, self.wall_s), self.wall_s)
-        )
-        of = f"Critical path {chain} of {whole} s"
+            return f"No critical path: {self.note}."
+        helps = "will not help" if self.at_best_s > 0.8 * self.wall_s else "may help"
+        times = (self.at_best_s, self.wall_s, self.client_s)
+        best, whole, client = (f"{s:#.3g}".rstrip(".") for s in times)
+        of = f"Critical path {best} of {whole} s"
+        if self.client_s > 0.05 * self.wall_s:
+            of += f", {client} s of it without tasks"
         names = list(dict.fromkeys(step.prefix for step in self.steps))
         return f"{of}: more workers {helps}. {' → '.join(names)}"
 
@@ -83,27 +93,26 @@ class Estimate:
         How long it took.
     error : float
         What the simulation of what was measured is off by, as a share of it.
+    note : str
+        Why there is none.
     """
 
     seconds: float
     measured_s: float
     error: float
+    note: str = ""
 
     def __str__(self) -> str:
-        if np.isnan(self.error):
-            return "No estimate: no task has ended well."
         error = f"{100 * self.error:.0f} % off for what was measured"
         if np.isnan(self.seconds):
-            return f"No estimate: the simulation is {error}."
+            return f"No estimate: {self.note or f'the simulation is {error}'}."
         return f"About {self.seconds:.3g} s instead of {self.measured_s:.3g} s (simulated, {error})"
 
 
 def released_by(case: Case) -> Ints:
     """Return the row of the task that released each of `Case.tasks`; -1 for none."""
     tasks = case.tasks
-    # A worker's clock is off by more than short tasks take, so that one may seem to have ended
-    # before it could run: it is not what released it, and nothing is that ended after its start.
-    ready, done = np.minimum(tasks["ready"], tasks["start"]), _done(case)
+    ready, done = tasks["ready"], tasks["done"]
     # What had been done when its graph came has let the client submit it, if anything.
     came = _came(case)
     since = np.where(np.isnan(came + ready), ready - LATEST_S, came)
@@ -118,13 +127,6 @@ def released_by(case: Case) -> Ints:
         found = others[np.maximum(at, 0)]
         released[rows] = np.where((at >= 0) & (done[found] > since[rows]), found, -1)
     return released
-
-
-def _done(case: Case) -> Floats:
-    """Return when each task had ended, by the clock that says so first: either is off at times."""
-    tasks = case.tasks
-    done: Floats = np.fmin(tasks["reported"], tasks["stop"])
-    return np.fmax(done, np.nextafter(tasks["start"], np.inf))
 
 
 def _came(case: Case) -> Floats:
@@ -147,15 +149,45 @@ def chains(seconds: Floats, released: Ints) -> Floats:
 
 def critical_path(case: Case) -> CriticalPath:
     """Return what the end of a run waited for."""
-    tasks = case.tasks
-    if not len(tasks["start"]):
-        return CriticalPath([], 0.0, 0, case.wall_s)
     released = released_by(case)
-    total, n = chains(tasks["seconds"] + _lag(case, released), released), 0
-    at = int(total.argmax())
+    if note := _unknown(case, released):
+        return CriticalPath([], 0.0, 0, 0.0, 0.0, case.wall_s, note)
+    total = chains(case.tasks["seconds"] + _lag(case, released), released)
+    n_chain, at = 0, int(total.argmax())
     while at >= 0:
-        n, at = n + 1, int(released[at])
-    return CriticalPath(_executed(case, released), float(total.max()), n, case.wall_s)
+        n_chain, at = n_chain + 1, int(released[at])
+    parts_s = np.maximum.reduceat(total, np.flatnonzero(_begins(case, released)))
+    client_s = case.wall("client")
+    # Clocks differ a little: no path is longer than what it is a part of.
+    at_best_s = min(float(parts_s.sum()) + client_s, case.wall_s)
+    steps = _executed(case, released)
+    return CriticalPath(steps, float(total.max()), n_chain, at_best_s, client_s, case.wall_s)
+
+
+def _unknown(case: Case, released: Ints) -> str:
+    """Return why nobody can say what waited for what; '' where it is known."""
+    if not len(released):
+        return "no task has ended well"
+    if case.is_nested:
+        return "tasks have submitted tasks"
+    names = {case.names.get(of.prefix, "") for of in case.prefixes}
+    has_waited = (released < 0) & (case.tasks["ready"] > _came(case) + EXACT_S)
+    if not names <= case.needs.keys() or has_waited.any():
+        return "it is not known what tasks waited for"
+    return ""
+
+
+def _begins(case: Case, released: Ints) -> Bools:
+    """Return where all before a task was done when it and all after it could run.
+
+    There the client went on, which had waited for what was before.
+    """
+    ready, start = case.tasks["ready"], case.tasks["start"]
+    could = np.where(np.isnan(ready), start, ready)
+    could = np.where(released >= 0, could[released], could)  # so that a chain is not cut
+    soonest = np.minimum.accumulate(could[::-1])[::-1]
+    begins: Bools = np.append(True, np.maximum.accumulate(case.tasks["done"])[:-1] <= soonest[1:])
+    return begins
 
 
 def _executed(case: Case, released: Ints) -> list[Step]:
@@ -165,12 +197,13 @@ def _executed(case: Case, released: Ints) -> list[Step]:
     by_stop, first = case.by_stop
     ends = stop[by_stop]
     steps: list[Step] = []
-    at = int(_done(case).argmax())
+    at = int(tasks["done"].argmax())
     while at >= 0:
         begin, end = first[worker[at]], first[worker[at] + 1]
         place = begin + np.searchsorted(ends[begin:end], start[at], side="right") - 1
         before = int(by_stop[place]) if place >= begin else -1
-        is_queued = bool(before >= 0 and stop[before] > tasks["ready"][at])  # where it is known
+        # Where it is known; whatever clocks say, the path goes back.
+        is_queued = bool(0 <= before < at and stop[before] > tasks["ready"][at])
         step = (float(start[at]), float(stop[at]), is_queued)
         steps.append(
             Step(case.names.get(int(tasks["prefix"][at]), ""), int(tasks["task"][at]), *step)
@@ -202,13 +235,13 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
             f"transfer is {transfer!r}: it is so many times what moving data took, 0 for none"
         )
     tasks, n_threads = case.tasks, max(round(case.threads), 1)
-    n = len(tasks["start"])
-    if not n or case.share("unknown") > 0.01:
-        return Estimate(np.nan, case.wall_s, np.nan)
     released, begin = released_by(case), case.facts.window.start
+    note = "much was not recorded" if case.share("unknown") > 0.01 else _unknown(case, released)
+    if note:
+        return Estimate(np.nan, case.wall_s, np.nan, note)
     lag, seconds = _lag(case, released), tasks["seconds"]
     moved = np.minimum(_moved(case), lag)
-    waves = _waves(tasks["prefix"], -(-n // MOST_TASKS))
+    waves = _waves(tasks["prefix"], -(-len(released) // MOST_TASKS))
     measured = _simulated(case, released, waves, seconds, lag, n_threads)
     error = abs(measured - (float(tasks["stop"].max()) - begin)) / case.wall_s
     if error > MOST_WRONG:
@@ -290,15 +323,22 @@ def _simulated(
     """Return how long the tasks take on so many threads."""
     tasks, begin, (wave, first) = case.tasks, case.facts.window.start, waves
     ready = np.fmin(tasks["ready"], tasks["start"])[first] - begin
+    part = np.cumsum(_begins(case, released))[first]
+    prior = np.append(0.0, np.maximum.accumulate(tasks["stop"] - begin)[:-1])[first]
+    prior[np.diff(part, prepend=0) <= 0] = np.nan
     released = np.where(released >= 0, wave[released], -1)[first]
     released[released >= np.arange(len(first))] = -1  # it is done with the one that it waits for
     sums = (np.bincount(wave, weights).tolist() for weights in (seconds, lag))
     ends = [0.0] * len(first)
     free = [0.0] * min(threads, len(first))
     heapify(free)
-    rows = zip(released.tolist(), ready.tolist(), *sums, strict=True)
-    for row, (before, could, took, late) in enumerate(rows):
-        start = max(free[0], ends[before] if before >= 0 else could) + late
+    rows = zip(released.tolist(), ready.tolist(), *sums, prior.tolist(), strict=True)
+    done = earlier = 0.0
+    for row, (before, could, took, late, until) in enumerate(rows):
+        if until >= 0:  # the client goes on as long after this as it did
+            earlier = until - done
+        start = max(free[0], ends[before] if before >= 0 else could - earlier) + late
         ends[row] = start + took
+        done = max(done, ends[row])
         heapreplace(free, ends[row])
-    return max(ends)
+    return done

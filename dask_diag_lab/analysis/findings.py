@@ -254,6 +254,8 @@ def _few_tasks(case: Case) -> Found | None:
     lasts_s = np.diff(moments, append=moments[-1:])
     few_s = float(lasts_s[(n > 0) & (n < case.threads)].sum())
     largest, path = case.prefixes[0], critical_path(case)
+    if not path.steps:  # it is not known why there were few
+        return None
     if path.n_chain > 2 and float(case.tasks["seconds"].sum()) < 1.5 * path.chain_s:
         return None
     prefix = case.names.get(largest.prefix, "")
@@ -396,8 +398,10 @@ def _waiting_io(case: Case) -> Found | None:
     words: Words = {"lost": waited_s, "share": 100 * share, "prefix": prefix}
     ratio = waited_s / max(case.budget.offered_s, 1e-9)
     # No number of threads makes it shorter than its longest chain, of a straggler for example.
-    at_best_s = max(case.wall_s - critical_path(case).chain_s, 0.0)
-    saved_s = min(waited_s / 2 / case.threads, at_best_s)
+    path = critical_path(case)
+    if not path.steps:
+        return None
+    saved_s = min(waited_s / 2 / case.threads, case.wall_s - path.at_best_s)
     return Found(ratio, n, waited_s / 2, _of("waiting-in-tasks"), words, prefix, saved_s)
 
 

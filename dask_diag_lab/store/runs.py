@@ -89,6 +89,8 @@ class RunRecord:
         that failed and were tried again, or died with their worker.
     is_settled : bool
         Whether what has not ended by now will not.
+    is_nested : bool
+        Whether its tasks submitted tasks.
     """
 
     number: int
@@ -102,6 +104,7 @@ class RunRecord:
     n_attempts: int = 0
     is_settled: bool = False
     seconds: dict[int, float] = field(default_factory=dict)  # by string id of the prefix
+    is_nested: bool = field(default_factory=bool)  # recordings of before have none
 
     def name(self, strings: StringTable) -> str:
         """Return what people call it: as its code, else as what took most of its time."""
@@ -264,6 +267,7 @@ class RunTable:
             self._records = [*self._records[1 - MAX_RUNS :], record]
         record.last = max(record.last, until)
         record.n_submitted += n_tasks
+        record.is_nested |= client.startswith(FROM_WORKERS)
         record.is_settled = False
         return record
 

@@ -37,7 +37,8 @@ def case_with(make: Make, stop: float = 10.0, run: int | None = None) -> Case:
     history.apply(maker.batch(workers=[worker_row(one, nthreads=1) for one in WORKERS]))
     more = make(maker)
     maker.time = T0 + stop
-    history.apply(maker.batch(**more))
+    groups = [group_row(name, name) for name in ("inc", "link", "p0", "p1")]
+    history.apply(maker.batch(**{"groups": groups, **more}))
     run = len(history.runs) if run is None else run
     return case_of(history, Window(T0, T0 + stop), T0 + stop, run)()
 
@@ -382,11 +383,49 @@ def test_of_very_many_tasks_several_are_simulated_as_one(monkeypatch: pytest.Mon
 def test_a_chain_of_single_submits_is_a_chain() -> None:
     def submitted(maker: BatchMaker) -> Mapping[str, Any]:
         for second in range(10):
-            ran(maker, second + 0.01, second + 1, graph=second + 1, prefix="step")
+            ran(maker, second + 0.01, second + 1, wait=0.01, graph=second + 1, prefix="step")
         graphs = [(second + 1, second / 100, "mine", 1) for second in range(10)]
         return {"graphs": graphs, "groups": [group_row("step", "step", ["step"])]}
 
     assert critical_path(case_with(submitted)).n_chain == 10
+
+
+def bursts(maker: BatchMaker) -> Mapping[str, Any]:
+    """Eight tasks of a second on four threads; the client goes on after two seconds; the same."""
+    for at in range(16):
+        start = at // 8 * 4 + at % 8 // 4
+        ran(maker, start, start + 1, at % 4, wait=float(at % 8 // 4), graph=at // 8 + 1)
+    return {"graphs": [(1, 0.0, "mine", 8), (2, 4.0, "mine", 8)]}
+
+
+def test_the_client_takes_its_time_with_any_number_of_threads() -> None:
+    case = case_with(bursts, 6.0)
+    assert what_if(case, 8).seconds == pytest.approx(1 + 2 + 1)
+    assert what_if(case, 2).seconds == pytest.approx(4 + 2 + 4)
+    path = critical_path(case)
+    assert (path.chain_s, path.n_chain) == (1, 1)
+    assert str(path).startswith("Critical path 4.00 of 6.00 s, 2.00 s of it without tasks: ")
+
+
+def test_of_what_is_not_known_there_is_no_estimate_and_no_claim() -> None:
+    def nested(maker: BatchMaker) -> Mapping[str, Any]:
+        busy(maker, 5, graph=1)
+        for worker in range(4):
+            ran(maker, 5, 6, worker, graph=2)
+        return {"graphs": [(1, 0.0, "mine", 20), (2, 5.0, "Client-worker-1", 4)]}
+
+    def waiting_for_another_run(maker: BatchMaker) -> Mapping[str, Any]:
+        ran(maker, 5, 10, graph=1)
+        return {"graphs": [(1, 0.0, "mine", 1)]}
+
+    def without_groups(maker: BatchMaker) -> Mapping[str, Any]:
+        return {**chain(maker), "groups": []}
+
+    for make in (nested, waiting_for_another_run, without_groups):
+        case = case_with(make)
+        assert str(what_if(case, 8)).startswith("No estimate: ")
+        assert str(critical_path(case)).startswith("No critical path: ")
+        assert not found(case).keys() & {"few-tasks", "critical-path", "waiting-io"}
 
 
 @pytest.mark.parametrize(

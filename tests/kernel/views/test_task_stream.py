@@ -387,8 +387,8 @@ def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> 
     feed.maker.action(0, 4, prefix="load", ready=0.0, assigned=0.0, report_delay=0.01)
     feed.maker.action(0, 1, thread=2, prefix="other", ready=0.0, assigned=0.0, report_delay=0.01)
     feed.maker.action(4.1, 9, worker="tcp://w1:1", prefix="sum", ready=0.09, assigned=0.08)
-    groups = [group_row("load-1", "load", memory=1), group_row("sum-1", "sum", ["load-1"])]
-    feed.send(12, groups=groups)
+    groups = [group_row("load-1", "load"), group_row("sum-1", "sum", ["load-1"])]
+    feed.send(12, groups=[*groups, group_row("other-1", "other")])
     view, figure = built(feed, start=str(T0), stop=str(T0 + 10))
     assert data(figure.linked)["left"] == []
     view.set_control("show", "critical-path")
@@ -396,7 +396,7 @@ def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> 
     assert data(figure.linked)["left"] == pytest.approx([0, 4.1])
     assert data(figure.linked)["right"] == pytest.approx([4, 9])
     assert data(figure.ways)["y1"] == [2]
-    assert "Critical path 9.00 of 10.0 s" in view.caption.note
+    assert "Critical path 10.0 of 10.0 s, 0.999 s of it without tasks" in view.caption.note
 
 
 def test_moments_of_a_category_of_the_budget_are_outlined(feed: Feed) -> None:
