@@ -22,6 +22,8 @@ from dask_diag_lab.store.arrays import Bools, Floats, Ints, narrow
 
 LATEST_S: Final = 0.25
 """Where it is not known when its graph came: what released a task was done so shortly before."""
+MOST_STARTING: Final = 0.25
+"""Of the thread time: where starting tasks took more, more threads do not have more done."""
 EXACT_S: Final = 1e-3
 """A moment that is known as a difference is off by less."""
 MOST_TASKS: Final = 200_000
@@ -57,7 +59,7 @@ class CriticalPath:
     wall_s : float
         How long the run was.
     note : str
-        Why there are no steps.
+        Why there are no steps, or why nobody can say whether more workers help.
     """
 
     steps: list[Step]
@@ -71,14 +73,16 @@ class CriticalPath:
     def __str__(self) -> str:
         if not self.steps:
             return f"No critical path: {self.note}."
-        helps = "will not help" if self.at_best_s > 0.8 * self.wall_s else "may help"
+        helps = self.note or "more workers may help"
+        if self.at_best_s > 0.8 * self.wall_s:
+            helps = "more workers will not help"
         times = (self.at_best_s, self.wall_s, self.client_s)
         best, whole, client = (f"{s:#.3g}".rstrip(".") for s in times)
         of = f"Critical path {best} of {whole} s"
         if self.client_s > 0.05 * self.wall_s:
             of += f", {client} s of it without tasks"
         names = list(dict.fromkeys(step.prefix for step in self.steps))
-        return f"{of}: more workers {helps}. {' → '.join(names)}"
+        return f"{of}: {helps}. {' → '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class Estimate:
     error : float
         What the simulation of what was measured is off by, as a share of it.
     note : str
-        Why there is none.
+        Why there is none, or what it takes for granted.
     """
 
     seconds: float
@@ -106,7 +110,8 @@ class Estimate:
         error = f"{100 * self.error:.0f} % off for what was measured"
         if np.isnan(self.seconds):
             return f"No estimate: {self.note or f'the simulation is {error}'}."
-        return f"About {self.seconds:.3g} s instead of {self.measured_s:.3g} s (simulated, {error})"
+        about = f"About {self.seconds:.3g} s instead of {self.measured_s:.3g} s"
+        return f"{about}{self.note and f' {self.note}'} (simulated, {error})"
 
 
 def released_by(case: Case) -> Ints:
@@ -161,13 +166,16 @@ def critical_path(case: Case) -> CriticalPath:
     # Clocks differ a little: no path is longer than what it is a part of.
     at_best_s = min(float(parts_s.sum()) + client_s, case.wall_s)
     steps = _executed(case, released)
-    return CriticalPath(steps, float(total.max()), n_chain, at_best_s, client_s, case.wall_s)
+    chain_s, note = float(total.max()), _too_short(case)
+    return CriticalPath(steps, chain_s, n_chain, at_best_s, client_s, case.wall_s, note)
 
 
 def _unknown(case: Case, released: Ints) -> str:
     """Return why nobody can say what waited for what; '' where it is known."""
     if not len(released):
         return "no task has ended well"
+    if case.share("unknown") > 0.01:
+        return "not all was recorded"
     if case.is_nested:
         return "tasks have submitted tasks"
     names = {case.names.get(of.prefix, "") for of in case.prefixes}
@@ -175,6 +183,14 @@ def _unknown(case: Case, released: Ints) -> str:
     if not names <= case.needs.keys() or has_waited.any():
         return "it is not known what tasks waited for"
     return ""
+
+
+def _too_short(case: Case) -> str:
+    """Return why nobody can say what more threads bring: their event loops start all tasks."""
+    share = case.share("starting", "scheduler")
+    if share <= MOST_STARTING:
+        return ""
+    return f"tasks are too short: starting them took {100 * share:.0f} % of the thread time"
 
 
 def _begins(case: Case, released: Ints) -> Bools:
@@ -236,7 +252,10 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
         )
     tasks, n_threads = case.tasks, max(round(case.threads), 1)
     released, begin = released_by(case), case.facts.window.start
-    note = "much was not recorded" if case.share("unknown") > 0.01 else _unknown(case, released)
+    is_more = threads is not None and threads > n_threads
+    note = _unknown(case, released)
+    if is_more and not note:
+        note = _too_short(case)
     if note:
         return Estimate(np.nan, case.wall_s, np.nan, note)
     lag, seconds = _lag(case, released), tasks["seconds"]
@@ -251,7 +270,10 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
     rest_s = case.facts.window.stop - float(tasks["stop"].max())
     # What it is off by in both cases cancels.
     return Estimate(
-        other + (float(tasks["stop"].max()) - begin - measured) + rest_s, case.wall_s, error
+        other + (float(tasks["stop"].max()) - begin - measured) + rest_s,
+        case.wall_s,
+        error,
+        f"if there are processors for {threads} threads" if is_more else "",
     )
 
 

@@ -244,6 +244,9 @@ class Run(CaptureBlock):
     def what_if(self, threads: int | None = None, transfer: float = 1.0) -> Estimate:
         """Return how long it would have taken with other threads or faster transfers.
 
+        Of more threads there is no estimate where starting tasks took more than a quarter of the
+        thread time; else it takes for granted that there are processors for them.
+
         Parameters
         ----------
         threads : int, optional

@@ -407,6 +407,28 @@ def test_the_client_takes_its_time_with_any_number_of_threads() -> None:
     assert str(path).startswith("Critical path 4.00 of 6.00 s, 2.00 s of it without tasks: ")
 
 
+def test_of_tasks_that_are_too_short_nobody_says_what_more_threads_bring() -> None:
+    def brief(maker: BatchMaker) -> Mapping[str, Any]:
+        for at in range(400):
+            start = at // 4 / 10 + 0.08
+            ran(maker, start, start + 0.02, at % 4, assigned=0.08, wait=start)
+        return {}
+
+    case = case_with(brief)
+    why = "tasks are too short: starting them took 80 % of the thread time"
+    assert str(what_if(case, 8)) == f"No estimate: {why}."
+    assert what_if(case, 2).seconds == pytest.approx(20, rel=0.05)
+    assert str(critical_path(case)).endswith(f" of 10.0 s: {why}. inc")
+
+
+def test_more_threads_are_said_to_need_processors() -> None:
+    case = case_with(layers, 4.0)
+    assert str(what_if(case, 8)).startswith(
+        "About 2 s instead of 4 s if there are processors for 8 threads (simulated"
+    )
+    assert "processors" not in str(what_if(case, 2))
+
+
 def test_of_what_is_not_known_there_is_no_estimate_and_no_claim() -> None:
     def nested(maker: BatchMaker) -> Mapping[str, Any]:
         busy(maker, 5, graph=1)
