@@ -24,6 +24,8 @@ LATEST_S: Final = 0.25
 """Where it is not known when its graph came: what released a task was done so shortly before."""
 MOST_STARTING: Final = 0.25
 """Of the thread time: where starting tasks took more, more threads do not have more done."""
+MOST_LOST: Final = 0.01
+"""Of what was done, and of what it waited for; where more is not known there is no estimate."""
 EXACT_S: Final = 1e-3
 """A moment that is known as a difference is off by less."""
 MOST_TASKS: Final = 200_000
@@ -174,13 +176,13 @@ def _unknown(case: Case, released: Ints) -> str:
     """Return why nobody can say what waited for what; '' where it is known."""
     if not len(released):
         return "no task has ended well"
-    if case.share("unknown") > 0.01:
+    if case.share("unknown") > MOST_LOST:
         return "not all was recorded"
     if case.is_nested:
         return "tasks have submitted tasks"
     names = {case.names.get(of.prefix, "") for of in case.prefixes}
     has_waited = (released < 0) & (case.tasks["ready"] > _came(case) + EXACT_S)
-    if not names <= case.needs.keys() or has_waited.any():
+    if not names <= case.needs.keys() or has_waited.mean() > MOST_LOST:
         return "it is not known what tasks waited for"
     return ""
 
