@@ -319,6 +319,7 @@ LEAST_GAP_S: Final = 0.5
 """Shorter pauses between tasks count as time in which something ran."""
 BURST_GAP_S: Final = 10.0
 """Work after a pause longer than this is a new burst; the stock task stream resets so as well."""
+MAX_STRETCHES: Final = 10_000
 MAX_THREAD_STEPS: Final = 100_000
 LATELY_S: Final = 20.0
 """So far back it is looked for how many threads are at work."""
@@ -330,7 +331,8 @@ class BusyTimes:
     Attributes
     ----------
     start, stop : ndarray of float64
-        Seconds since the epoch on the scheduler's clock, ascending and disjoint.
+        Seconds since the epoch on the scheduler's clock, ascending and disjoint: the first one and
+        the last `MAX_STRETCHES` or fewer.
     """
 
     SAVED = ("start", "stop", "_lately")
@@ -356,6 +358,9 @@ class BusyTimes:
         is_last = np.append(is_first[1:], True)
         self.start = np.concatenate((self.start[:n_before], start[is_first]))
         self.stop = np.concatenate((self.stop[:n_before], stop[is_last]))
+        if len(self.start) > MAX_STRETCHES:
+            kept = np.r_[0, len(self.start) - MAX_STRETCHES // 2 : len(self.start)]
+            self.start, self.stop = self.start[kept], self.stop[kept]
 
     def burst_start(self, running: Floats) -> float:
         """Return since when there was work without a long pause; NaN while nothing was ever done.

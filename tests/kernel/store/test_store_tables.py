@@ -126,6 +126,16 @@ def test_stretches_are_joined_over_short_pauses_and_whatever_the_order() -> None
     ]
 
 
+def test_of_very_many_stretches_the_first_and_the_last_are_kept() -> None:
+    maker, history = BatchMaker(), History()
+    for second in range(12_000):
+        maker.action(second, second + 0.1)
+    history.apply(maker.batch())
+    busy = history.busy
+    assert (busy.start[0], busy.start[-1]) == (T0, T0 + 11_999)
+    assert len(busy.start) == len(busy.stop) < 10_000
+
+
 def test_threads_at_work_are_those_of_the_last_seconds_of_a_burst() -> None:
     maker, history = BatchMaker(), History()
     history.apply(maker.action(0, 80).batch())
