@@ -24,8 +24,9 @@ JUPYTER = f"http://127.0.0.1:{JUPYTER_PORT}/user/ada"
 # Without a click, a GPU, a measurement, and before Python 3.12 samples of event loops.
 EMPTY = {"task", "gpu-utilization", "gpu-memory", "rmm-memory", "hardware", "profile-server"}
 EMPTY |= {"compare"}  # there is one run, without an end
-# Whether a task is stolen, and a shuffle lasts until a heartbeat reports it, is left to chance.
-CHANCE = {"stealing", "shuffle"}
+# Whether a task is stolen, a shuffle lasts until a heartbeat reports it, and a run has findings
+# before its end, is left to chance.
+CHANCE = {"stealing", "shuffle", "findings"}
 CELL = """
 import time
 import dask.array as da
