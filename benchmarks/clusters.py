@@ -51,12 +51,12 @@ def own_cluster() -> Iterator[RunningCluster]:
 
 
 @contextmanager
-def quiet_cluster(n_workers: int, heartbeats: str = "still") -> Iterator[RunningCluster]:
+def idle_cluster(n_workers: int, heartbeats: str = "still") -> Iterator[RunningCluster]:
     """Run a scheduler and ``n_workers`` workers that measure nothing, in one process.
 
     ``heartbeats`` is ``still`` or ``moving``: whether what they report ever changes.
     """
-    with running("clusters.quiet_workers", n_workers, heartbeats) as program:
+    with running("clusters.idle_workers", n_workers, heartbeats) as program:
         yield RunningCluster(**program.info)
 
 
@@ -97,8 +97,8 @@ class _MovingWorker(Worker):
 
 
 @asynccontextmanager
-async def quiet_workers(n_workers: str, heartbeats: str) -> Served:
-    """Serve `quiet_cluster`."""
+async def idle_workers(n_workers: str, heartbeats: str) -> Served:
+    """Serve `idle_cluster`."""
     async with LocalCluster(
         n_workers=int(n_workers),
         threads_per_worker=1,

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import psutil
 from distributed import Client
 
-from benchmarks.clusters import quiet_cluster
+from benchmarks.clusters import idle_cluster
 from benchmarks.program import Served, running
 from benchmarks.report import Figure
 from benchmarks.simulator import Simulation
@@ -79,7 +79,7 @@ def million_tasks() -> list[Figure]:
 def _live() -> tuple[float, float]:
     """Return seconds to attach, and per cent of a core with four plots of 100 workers open."""
     process = psutil.Process()
-    with quiet_cluster(100, "moving") as cluster, Client(cluster.address) as client:
+    with idle_cluster(100, "moving") as cluster, Client(cluster.address) as client:
         alone = process.cpu_percent(_SECONDS)
         began = time.monotonic()
         with attach(client) as diagnostics:

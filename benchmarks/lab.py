@@ -24,7 +24,7 @@ from jupyter_client.manager import start_new_kernel
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import websocket_connect
 
-from benchmarks.clusters import quiet_cluster
+from benchmarks.clusters import idle_cluster
 from benchmarks.program import running
 from benchmarks.report import Figure
 from dask_diag_lab import attach
@@ -177,7 +177,7 @@ def discovery() -> list[Figure]:
 def lab() -> list[Figure]:
     """Return totals, and the slowest plot after the first."""
     with (
-        quiet_cluster(4) as cluster,
+        idle_cluster(4) as cluster,
         running_lab() as lab,
         Client(cluster.address) as client,
         attach(client),

@@ -7,7 +7,7 @@ import time
 import numpy as np
 from distributed import Client
 
-from benchmarks.clusters import quiet_cluster, separate_cluster
+from benchmarks.clusters import idle_cluster, separate_cluster
 from benchmarks.program import running
 from benchmarks.report import Figure
 from benchmarks.viewers import Target, our_targets, stock_targets, watching
@@ -35,7 +35,7 @@ def _rates(targets: list[Target], settle_s: float, seconds: float) -> tuple[floa
 
 def idle_traffic() -> list[Figure]:
     """Return data frames and kB per second, stock and ours on the same cluster in turn."""
-    with quiet_cluster(100) as cluster:
+    with idle_cluster(100) as cluster:
         stock = _rates(stock_targets(cluster.dashboard), 5, 15)
         with Client(cluster.address) as client, attach(client) as diagnostics:
             time.sleep(3)

@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from dask_diag_lab.analysis.facts import TOLD_S
+from dask_diag_lab.analysis.facts import REPORT_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
@@ -325,7 +325,7 @@ class RunFiles:
             return
         now = self._live.time
         for record in self._live.history.runs:
-            if record.number not in self._seen and record.is_over and now > record.stop + TOLD_S:
+            if record.number not in self._seen and record.is_over and now > record.stop + REPORT_S:
                 self._seen.add(record.number)
                 self._saving = asyncio.create_task(self._save(record))
                 return
@@ -433,7 +433,7 @@ class Composition:
         opened = self._to_close  # last first, each also where another one fails
         if self._run_files is not None:
             opened.push_async_callback(self._run_files.close)
-        opened.push_async_callback(self.leave)
+        opened.push_async_callback(self.detach)
         opened.callback(JobRunner(self._live.jobs, self._live.job_done).close)
         opened.push_async_callback(self.server.stop)
         self.url = await self.server.start()
@@ -478,12 +478,12 @@ class Composition:
             self._info["scheduler"] = self._info["scheduler"] | anew
             self._announce()
 
-    async def leave(self) -> None:
+    async def detach(self) -> None:
         """Let go of the scheduler, for good: nothing more is taken over. Harmless twice."""
         self._has_left = True
         await self.feed.close()
 
-    def retire(self, *, is_cluster_closed: bool) -> None:
+    def mark_closed(self, *, is_cluster_closed: bool) -> None:
         """Say of a scheduler that was left that it is closed; what is known of it is served on.
 
         Parameters
@@ -576,7 +576,7 @@ class Composition:
                 query.answered_at = self._live.time
 
     def _state_changed(self, state: FeedState) -> None:
-        if not self._has_left:  # else `retire` says when it closed, and why
+        if not self._has_left:  # else `mark_closed` says when it closed, and why
             self._live.set_feed_state(state.state, state.reason, state.since)
 
     def _ask_cluster(self, query: Query) -> None:

@@ -1,7 +1,7 @@
 """Work that takes too long for the loop: done in threads, and the newest result wins.
 
-What makes a picture of a large answer or of many rows hands it to `Latest.of`, or to `Jobs.start`,
-as a function of data that does not change. Without a `JobRunner` it is done at once.
+What makes a picture of a large answer or of many rows hands it to `Latest.get_or_start`, or to
+`Jobs.start`, as a function of data that does not change. Without a `JobRunner` it is done at once.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Latest(Generic[T]):
         is_made = self._under_way is not None and self._under_way.is_done
         return 2 * (self._n_taken + is_made) + (self._is_late and self._is_rested)
 
-    def of(self, subject: object, version: object, make: Callable[[], T]) -> T | None:
+    def get_or_start(self, subject: object, version: object, make: Callable[[], T]) -> T | None:
         """Return the newest that there is of a subject; begin to make it where it is old.
 
         Parameters
@@ -196,7 +196,7 @@ class Latest(Generic[T]):
     def begun(
         self, subject: object, version: object, begin: Callable[[], Callable[[], T]]
     ) -> T | None:
-        """Do what `of` does; ``begin`` returns what makes it, and is called only then."""
+        """Do what `get_or_start` does; ``begin`` returns what makes it, and is called only then."""
         self._take()
         is_new = self._done is None or self._done[0] != subject
         self._is_late = self._under_way is None and self._asked_for != (subject, version)

@@ -36,7 +36,7 @@ async def dask_teardown(client: Client) -> None:
     if session is None:
         return
     try:
-        await session.learn_last(client)
+        await session.final_pull(client)
     except Exception as error:  # as above
         logger.warning("The history of a client may lack its end: %s", error, exc_info=error)
 

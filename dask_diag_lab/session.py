@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from distributed import Client
     from IPython.core.interactiveshell import InteractiveShell
 
-    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.server.handlers import ServerContext
     from dask_diag_lab.store import LiveSession
 
 T = TypeVar("T")
@@ -243,7 +243,10 @@ class Diagnostics:
         return self._run_soon(lambda: self._composition.ask(function, is_fresh=is_fresh))
 
     def draw(
-        self, function: Callable[[Site], Coroutine[Any, Any, T]], *, of_history: bool = False
+        self,
+        function: Callable[[ServerContext], Coroutine[Any, Any, T]],
+        *,
+        of_history: bool = False,
     ) -> Future[T]:
         """Run a coroutine function with what plots are drawn from; fails as `submit` does.
 
@@ -251,7 +254,7 @@ class Diagnostics:
         """
 
         async def run() -> T:
-            return await function(await self._composition.server.site())
+            return await function(await self._composition.server.context())
 
         return self._run_soon(run, of_history=of_history)
 
@@ -351,7 +354,7 @@ class Diagnostics:
         clusters = (client.cluster for client in self._living)
         return any(map(_is_closed, clusters))
 
-    async def learn_last(self) -> None:
+    async def final_pull(self) -> None:
         """On the loop of a client that begins to close, wait until they know all they can.
 
         While nobody looks that may be the last two seconds, and most of a short history. Waits
@@ -380,10 +383,10 @@ class Diagnostics:
             while not self._end.is_set() and not self._is_history:
                 await self._follow()
             if self._is_history:
-                await self._composition.leave()
+                await self._composition.detach()
                 # One that shuts its cluster down does that only now.
                 await until(lambda: self._end.is_set() or not self._is_closing(), LAST_S)
-                self._composition.retire(is_cluster_closed=self._is_cluster_closed)
+                self._composition.mark_closed(is_cluster_closed=self._is_cluster_closed)
                 await self._see_cluster_close()
             while not self._end.is_set():
                 await self._wait()
@@ -417,7 +420,7 @@ class Diagnostics:
         """Say it of a cluster that closes after its client, as the next line of a cell has it."""
         while not self._end.is_set() and any(client.cluster for client in self._living):
             if self._is_cluster_closed:
-                self._composition.retire(is_cluster_closed=True)
+                self._composition.mark_closed(is_cluster_closed=True)
                 return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
@@ -586,12 +589,12 @@ class _Attachments:
         """Return the open diagnostics of a scheduler, None for none."""
         return self._open.get(scheduler_id)
 
-    async def learn_last(self, client: Client) -> None:
+    async def final_pull(self, client: Client) -> None:
         """Bring the history of a client that begins to close up to now, in a second at most."""
         with self.lock:
             found = [one for one in self._open.values() if one.is_for(client)]
         for diagnostics in found:
-            await diagnostics.learn_last()
+            await diagnostics.final_pull()
 
     def forget(self, diagnostics: Diagnostics) -> None:
         """Remove `diagnostics`; harmless when it is not here."""
@@ -728,4 +731,4 @@ def attach_quietly(client: Client) -> Diagnostics:
 
 
 diagnostics_of: Final = _attachments.of_scheduler
-learn_last: Final = _attachments.learn_last
+final_pull: Final = _attachments.final_pull

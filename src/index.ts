@@ -13,8 +13,10 @@ import { sharedPlugin } from './plugins/shared';
 import { sidebarPlugin } from './plugins/sidebar';
 import { statusPlugin } from './plugins/status';
 
+export type { ITag } from './dashboards/clusters';
 export { IDashboards, type FeedState, type IKnownDashboard } from './dashboards/dashboards';
 export type { IDashboard, IPlot, ISummary } from './protocol/dashboard';
+export type { IPlotServer } from './transport/remote';
 
 export default [
   dashboardsPlugin,

@@ -285,7 +285,7 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
 
 
 def _prefix_ids(history: History) -> list[int]:
-    found = (history.strings.find(name) for name in history.palette.names)
+    found = (history.strings.find(name) for name in history.prefix_index.names)
     return [one for one in found if one is not None]
 
 

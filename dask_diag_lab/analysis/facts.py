@@ -21,7 +21,7 @@ WAITING: Final = (
     *("comms-limiter", "disk-limiter"),
 )
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
-TOLD_S: Final = 2.0
+REPORT_S: Final = 2.0
 """So long after the end of a task its worker has told what it did with the CPU."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
@@ -107,7 +107,7 @@ def _waiting_shares(history: History, window: Window) -> dict[int, float]:
 
     Workers tell it with a heartbeat, which comes after the end of the task.
     """
-    window = window._replace(stop=window.stop + TOLD_S)
+    window = window._replace(stop=window.stop + REPORT_S)
     computing: defaultdict[str, float] = defaultdict(float)
     waiting: defaultdict[str, float] = defaultdict(float)
     for (context, label, activity, unit), gained in history.activities.gained(window).items():

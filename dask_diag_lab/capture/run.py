@@ -284,7 +284,8 @@ class Run(CaptureBlock):
             The block has not ended.
         """
         self._renew()
-        failures = [failure for one in checks if (failure := self._failure_of(one, self.findings))]
+        found = self._found[0]
+        failures = [failure for one in checks if (failure := self._failure_of(one, found))]
         if failures:
             raise CheckError(f"{self.name}: {'; '.join(failures)}")
 
@@ -350,13 +351,13 @@ class Run(CaptureBlock):
 
     def _advice(self) -> list[tuple[str, ...]]:
         """Return what each finding saves, where that is known, its text and its advice."""
-        saved = [
-            f"saves up to {fmt.duration(s)}" if isfinite(s := one.saved_s) else ""
-            for one in self.findings
-        ]
         return [
-            (s, one.text + one.hedge, one.advice)
-            for s, one in zip(saved, self.findings, strict=True)
+            (
+                f"saves up to {fmt.duration(one.saved_s)}" if isfinite(one.saved_s) else "",
+                one.text + one.hedge,
+                one.advice,
+            )
+            for one in self._found[0]
         ]
 
     def _renew(self) -> None:

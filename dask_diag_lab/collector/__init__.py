@@ -5,6 +5,6 @@ Sent by value, with what it needs of `schema`: otherwise standard library and `d
 
 from __future__ import annotations
 
-from dask_diag_lab.collector.plugin import ASK, LEASE_S, LEAVE, NAME, PULL, TASK, Collector
+from dask_diag_lab.collector.plugin import ASK, LEASE_S, NAME, PULL, TASK, UNSUBSCRIBE, Collector
 
-__all__ = ["ASK", "LEASE_S", "LEAVE", "NAME", "PULL", "TASK", "Collector"]
+__all__ = ["ASK", "LEASE_S", "NAME", "PULL", "TASK", "UNSUBSCRIBE", "Collector"]

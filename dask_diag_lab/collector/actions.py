@@ -14,8 +14,8 @@ from typing import Any, Final
 import msgpack
 from distributed.protocol.serialize import Serialize, Serialized
 
-from dask_diag_lab.collector.wire import MAX_TEXT, OTHER, Strings, key_text
-from dask_diag_lab.schema.tables import ACTIONS, Kind, Outcome
+from dask_diag_lab.collector.wire import MAX_TEXT, Strings, key_text
+from dask_diag_lab.schema.tables import ACTIONS, OTHER, Kind, Outcome
 
 CODES: Final = {"<f8": "d", "<f4": "f", "<i8": "q", "<u8": "Q", "<u4": "I", "<u1": "B"}
 """Of `struct`, by dtype."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgpack
 from distributed.protocol.serialize import Serialize, Serialized
 
-from dask_diag_lab.collector.wire import MAX_TEXT, cut, key_text, plain
+from dask_diag_lab.collector.wire import MAX_TEXT, cut, encodable, key_text
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskState
@@ -160,10 +160,10 @@ def _describe_task(scheduler: Scheduler, ts: TaskState) -> dict[str, Any]:
         "counts": {name: len(members) for name, members in (*sets.items(), ("who_has", who_has))},
         "retries": ts.retries,
         "suspicious": ts.suspicious,
-        "annotations": cut(plain(ts.annotations or "")),
+        "annotations": cut(encodable(ts.annotations or "")),
         "restrictions": cut(_restrictions(ts)),
-        "exception": cut(plain(ts.exception_text or ""), MAX_TRACEBACK),
-        "traceback": cut(plain(ts.traceback_text or ""), MAX_TRACEBACK),
+        "exception": cut(encodable(ts.exception_text or ""), MAX_TRACEBACK),
+        "traceback": cut(encodable(ts.traceback_text or ""), MAX_TRACEBACK),
         "blame": key_text(blame.key) if blame is not None and blame is not ts else "",
         "erred_on": sorted(ts.erred_on or ())[:MAX_WORKERS],
         "story": _story(scheduler, ts),
@@ -181,7 +181,7 @@ def _restrictions(ts: TaskState) -> str:
         "hosts": sorted(ts.host_restrictions or ()),
         "resources": ts.resource_restrictions,
     }
-    words = [f"{name}: {plain(value)}" for name, value in found.items() if value]
+    words = [f"{name}: {encodable(value)}" for name, value in found.items() if value]
     if words and ts.loose_restrictions:
         words.append("others are allowed if these are gone")
     return "; ".join(words)

@@ -22,9 +22,9 @@ from dask_diag_lab.collector.wire import (
     Answer,
     Row,
     cut,
+    encodable,
     key_text,
     log_since,
-    plain,
     whole,
 )
 from dask_diag_lab.schema.tables import EVENTS, GRAPHS
@@ -266,7 +266,7 @@ class Errors:
         is_attempt: bool = False,
     ) -> None:
         """Keep what a task raised, which is run again where that was an attempt."""
-        text, traceback = cut(plain(text or ""), MAX_EXCEPTION), plain(traceback or "")
+        text, traceback = cut(encodable(text or ""), MAX_EXCEPTION), encodable(traceback or "")
         name = prefix, error_kind(text, traceback)
         kind = self._kinds[name] = self._kinds.pop(name) if name in self._kinds else _Kind(time)
         if len(traceback) > MAX_TRACEBACK:

@@ -33,7 +33,7 @@ from dask_diag_lab.collector.actions import (
 )
 from dask_diag_lab.collector.asking import ask_handler, task_handler
 from dask_diag_lab.collector.events import Errors, EventRecorder, SubmittedGraphs, carried, recall
-from dask_diag_lab.collector.extras import Extras, Shuffles, Throttle
+from dask_diag_lab.collector.on_demand import OnDemandTables, Shuffles, Throttle
 from dask_diag_lab.collector.tasks import MAX_TASKS, GraphLog, TaskTables
 from dask_diag_lab.collector.wire import (
     LARGEST,
@@ -64,7 +64,7 @@ logger = logging.getLogger(__name__)
 # were there, and brings its own; both stay as long as somebody asks them.
 NAME: Final = f"dask-diag-lab-{PROTOCOL}"
 PULL: Final = f"dask_diag_lab_pull_{PROTOCOL}"
-LEAVE: Final = f"dask_diag_lab_leave_{PROTOCOL}"
+UNSUBSCRIBE: Final = f"dask_diag_lab_unsubscribe_{PROTOCOL}"
 TASK: Final = f"dask_diag_lab_task_{PROTOCOL}"
 ASK: Final = f"dask_diag_lab_ask_{PROTOCOL}"
 
@@ -147,7 +147,7 @@ class Collector(SchedulerPlugin):
         # registration does, gives it new functions, and then ``self.pull`` is another one.
         self._handlers: dict[str, Callable[..., Any]] = {
             PULL: self.pull,
-            LEAVE: self.leave,
+            UNSUBSCRIBE: self.unsubscribe,
             TASK: task_handler(scheduler),
             ASK: ask_handler(scheduler),
         }
@@ -167,7 +167,7 @@ class Collector(SchedulerPlugin):
         self._counts = counts = TaskTables(scheduler)
         self._shuffles = Shuffles(scheduler)
         self._errors = Errors(scheduler)
-        self._extras = Extras(scheduler, counts, self._shuffles, self._errors.rows)
+        self._on_demand = OnDemandTables(scheduler, counts, self._shuffles, self._errors.rows)
         self._losses = WorkerLossTracker(scheduler, self._log, self._events)
         self._workers = WorkerReader(scheduler, clocks)
         self._running = WholeTable(RUNNING, RunningTasks(scheduler, self._strings, self._log).rows)
@@ -380,10 +380,10 @@ class Collector(SchedulerPlugin):
             "strings_from": strings_from,
             "strings": self._strings.texts[strings_from:],
             "cursors": to,
-            "failed": self._extras.failed | self._workers.failed,
+            "failed": self._on_demand.failed | self._workers.failed,
         }
 
-    def leave(self, subscriber: str) -> None:
+    def unsubscribe(self, subscriber: str) -> None:
         if subscriber and isinstance(subscriber, str):
             self._leases.pop(subscriber, None)
         if not self._leases:
@@ -394,7 +394,7 @@ class Collector(SchedulerPlugin):
     def _tables_for(self, wanted: Collection[str]) -> dict[str, Callable[[int], Answer]]:
         """Return what answers for each table, those that somebody wants among them."""
         tables = dict(self._tables)
-        tables.update((name, partial(self._extras.since, name)) for name in wanted)
+        tables.update((name, partial(self._on_demand.since, name)) for name in wanted)
         if GRAPH in wanted:
             self._graph.want()
             tables |= {"nodes": self._graph.nodes.since, "node-states": self._graph.states.since}

@@ -19,8 +19,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from dask_diag_lab.collector.wire import OTHER, NamedRows, key_text
-from dask_diag_lab.schema.tables import GROUPS, NODE_STATES, NODES, PREFIXES, STATES
+from dask_diag_lab.collector.wire import NamedRows, key_text
+from dask_diag_lab.schema.tables import GROUPS, NODE_STATES, NODES, OTHER, PREFIXES, STATES
 
 if TYPE_CHECKING:
     from distributed.scheduler import Scheduler, TaskGroup, TaskPrefix, TaskState

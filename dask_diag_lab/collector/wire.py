@@ -13,16 +13,13 @@ from operator import attrgetter
 from typing import Any, Final
 from zlib import crc32
 
-from dask_diag_lab.schema.tables import Field, TableSchema
+from dask_diag_lab.schema.tables import OTHER, Field, TableSchema
 
 MAX_TEXT: Final = 500
 """Characters kept of a key or name; 10 kB keys exist."""
 
 MAX_NAMES: Final = 50_000
 """Prefixes in a string table, never keys. Addresses of workers are not bounded."""
-
-OTHER: Final = "(other)"
-"""Name that stands for all that did not fit a bound."""
 
 
 def cut(text: str, limit: int = MAX_TEXT) -> str:
@@ -32,7 +29,7 @@ def cut(text: str, limit: int = MAX_TEXT) -> str:
     return f"{text[:limit]}… ({len(text)} characters)"
 
 
-def plain(value: object) -> str:
+def encodable(value: object) -> str:
     """Return text that can be encoded: one lone surrogate must not stop a whole answer."""
     text = value if type(value) is str else str(value)
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
@@ -43,7 +40,7 @@ def key_text(key: object) -> str:
 
     Long ones that begin alike stay apart.
     """
-    text = plain(key)
+    text = encodable(key)
     return text if len(text) <= MAX_TEXT else f"{cut(text)} #{crc32(text.encode()):08x}"
 
 
@@ -83,7 +80,7 @@ class Strings:
 
 def error_text(error: Exception) -> str:
     """Return an error as text for the user."""
-    return cut(f"{type(error).__name__}: {plain(error)}")
+    return cut(f"{type(error).__name__}: {encodable(error)}")
 
 
 Row = tuple[Any, ...]  # one cell for each column of a table: types differ

@@ -16,7 +16,15 @@ from distributed.scheduler import MemoryState
 
 from dask_diag_lab.collector.actions import KILLED, ActionRecorder, Clocks
 from dask_diag_lab.collector.events import EventRecorder
-from dask_diag_lab.collector.wire import NamedRows, Row, Strings, cut, error_text, key_text, plain
+from dask_diag_lab.collector.wire import (
+    NamedRows,
+    Row,
+    Strings,
+    cut,
+    encodable,
+    error_text,
+    key_text,
+)
 from dask_diag_lab.schema.tables import WORKERS
 
 if TYPE_CHECKING:
@@ -40,7 +48,7 @@ def flatten(metrics: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
             continue
         inner = value.items() if isinstance(value, dict) else ((None, value),)
         for part, item in inner:
-            text = key_text(name) if part is None else cut(plain(f"{name}.{part}"))
+            text = key_text(name) if part is None else cut(encodable(f"{name}.{part}"))
             if type(item) is str:
                 pairs.append((text, key_text(item)))
             elif type(item) in (float, bool) or (type(item) is int and abs(item) < 2**63):
@@ -70,7 +78,7 @@ class WorkerReader(NamedRows):
     Attributes
     ----------
     failed : dict of str to str
-        As of `Extras`: why the last one that could not be read could not.
+        As of `OnDemandTables`: why the last one that could not be read could not.
     """
 
     def __init__(self, scheduler: Scheduler, clocks: Clocks) -> None:

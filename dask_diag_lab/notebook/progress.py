@@ -214,11 +214,11 @@ class Follower(threading.Thread):
                 note = f"The scheduler cannot be reached: {error}."
             else:
                 logger.exception("Progress is not followed any more; the computation goes on")
-            self._context.run(self._tell, is_counted=bool(self._groups), is_last=True, note=note)
+            self._context.run(self._report, is_counted=bool(self._groups), is_last=True, note=note)
 
     def _follow(self) -> None:
         if not self._keys:
-            self._tell(is_counted=True, is_last=True)
+            self._report(is_counted=True, is_last=True)
             return
         diagnostics = attach(self._open_clients[0])
         # What ends from here on is in the log, what ended before is in the scheduler's answer.
@@ -242,12 +242,12 @@ class Follower(threading.Thread):
                 # It walks over all tasks; one that is tried again has not failed yet.
                 self._asks_at = began + 20 * (time.perf_counter() - began)
             if not is_pending:
-                self._settle(missing, left)
+                self._finish(missing, left)
                 return
-            self._tell(is_counted=is_found, note="" if self._has_workers else NO_WORKERS)
+            self._report(is_counted=is_found, note="" if self._has_workers else NO_WORKERS)
             self.stop.wait(self._interval_s if is_found else APPEARS_S)
 
-    def _settle(self, missing: Sequence[Any], left: int) -> None:  # any hashables
+    def _finish(self, missing: Sequence[Any], left: int) -> None:  # any hashables
         """Show all tasks as ended, those that were never reported too."""
         # What the client has let go is counted, as what will not run.
         is_prefix = self._group_by == "prefix"
@@ -257,7 +257,7 @@ class Follower(threading.Thread):
             if self._classes.get(key, PENDING) == PENDING:
                 self._count(key, left)
         is_let_go = "gone" in self._ended and self._sum(SKIPPED)
-        self._tell(is_counted=True, is_last=True, note=LET_GO if is_let_go else "")
+        self._report(is_counted=True, is_last=True, note=LET_GO if is_let_go else "")
 
     def _ask_scheduler(self, *, is_last: bool) -> list[Any]:  # any hashables
         """Learn of all tasks behind the keys; return the keys that the scheduler does not know.
@@ -324,7 +324,7 @@ class Follower(threading.Thread):
     def _sum(self, found: int) -> int:
         return sum(counts[found] for counts in self._counts.values())
 
-    def _tell(self, *, is_counted: bool = False, is_last: bool = False, note: str = "") -> None:
+    def _report(self, *, is_counted: bool = False, is_last: bool = False, note: str = "") -> None:
         groups = tuple(GroupCount(group, *numbers) for group, numbers in self._counts.items())
         now = time.perf_counter()
         left_s = None

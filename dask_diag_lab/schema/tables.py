@@ -452,7 +452,7 @@ PROTOCOL: Final = _version()
 # Tables arrive by themselves; a query costs the cluster something, so it is asked for a picture
 # that somebody looks at, and not again before its answer is old.
 
-OTHER_PREFIXES: Final = "(other)"
+OTHER: Final = "(other)"
 """In place of a prefix, in an answer to ``activity``."""
 
 QUERIES: Final[Mapping[str, tuple[str, ...]]] = {

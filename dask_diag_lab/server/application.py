@@ -24,7 +24,7 @@ from tornado.web import Application
 
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
-from dask_diag_lab.server.handlers import MODELS, FilesHandler, Site, SiteHandler
+from dask_diag_lab.server.handlers import MODELS, ContextHandler, FilesHandler, ServerContext
 from dask_diag_lab.server.stream import Stream, StreamHandler
 from dask_diag_lab.views.registry import REGISTRY
 
@@ -58,7 +58,7 @@ interpreter, or asks for one."""
 CLOSE_GOING_AWAY: Final = 1001
 STATIC: Final = Path(__file__).parent / "static"
 NAME: Final = r"([A-Za-z0-9][A-Za-z0-9_-]*)"
-ROUTES: Final[tuple[tuple[str, type[SiteHandler]], ...]] = (
+ROUTES: Final[tuple[tuple[str, type[ContextHandler]], ...]] = (
     (r"/plots\.json", handlers.PlotsHandler),
     (r"/individual-plots\.json", handlers.StockPlotsHandler),
     (r"/runs\.json", handlers.RunsHandler),
@@ -142,7 +142,7 @@ class Server:
         Waits, not for long, until the history has what the scheduler knows now: while nobody
         looks it is some seconds behind, and a table is to be that of now.
     snapshot : callable, optional
-        As of `Site`.
+        As of `ServerContext`.
     plots : sequence of Plot, optional
         Default: all of the registry, and those that are registered while the server runs.
     host : str
@@ -170,7 +170,7 @@ class Server:
         host: str = LOOPBACK,
         port: int = 0,
     ) -> None:
-        self._site = Site(live, info, catch_up, plots, snapshot)
+        self._context = ServerContext(live, info, catch_up, plots, snapshot)
         self._host, self.port = host, port
         self._is_loopback = in_url(host) in LOOPBACK_NAMES
         application = Application(self._rules(), **SETTINGS)
@@ -200,7 +200,7 @@ class Server:
         host, port = listening[0].getsockname()[:2]
         return f"http://{in_url(host)}:{port}"
 
-    async def site(self) -> Site:
+    async def context(self) -> ServerContext:
         """Return what plots are drawn from, once they can be.
 
         Raises
@@ -208,32 +208,32 @@ class Server:
         RuntimeError
             There is no Bokeh to draw with.
         """
-        self._site.is_wanted.set()
-        await self._site.loaded.wait()
-        if self._site.missing:
-            raise RuntimeError(self._site.missing)
-        return self._site
+        self._context.is_wanted.set()
+        await self._context.loaded.wait()
+        if self._context.missing:
+            raise RuntimeError(self._context.missing)
+        return self._context
 
     @property
     def is_found(self) -> bool:
         """Whether a Jupyter server has asked how it is."""
-        return self._site.is_found
+        return self._context.is_found
 
     @property
     def is_used(self) -> bool:
         """Whether a browser has plots of it open, or somebody looks at it or asks for data."""
-        pages = self._site.pages
+        pages = self._context.pages
         return pages is not None and (pages.has_plots or pages.is_watched)
 
     def tick(self) -> None:
         """Something may have changed: what is seen is brought up to date soon."""
-        self._site.tick()
+        self._context.tick()
 
     async def stream(self, write: Callable[[bytes], Awaitable[None]]) -> Stream:
         """Return a stream of plots whose frames `write` takes, once they can be drawn."""
-        self._site.is_wanted.set()
-        await self._site.loaded.wait()
-        return Stream(self._site, write)
+        self._context.is_wanted.set()
+        await self._context.loaded.wait()
+        return Stream(self._context, write)
 
     async def stop(self) -> None:
         """Close sockets, documents and views; harmless twice."""
@@ -244,38 +244,38 @@ class Server:
         if self._loading is not None:
             self._loading.cancel()
             await asyncio.wait([self._loading])
-        for opened in list(self._site.sockets):
+        for opened in list(self._context.sockets):
             opened.close(CLOSE_GOING_AWAY, "The dashboard is closed.")
-        if self._site.pages is not None:
-            await self._site.pages.close()
+        if self._context.pages is not None:
+            await self._context.pages.close()
         await http.close_all_connections()
 
     async def _load_bokeh(self) -> None:
         """Load Bokeh in a thread; what needs it waits for that."""
-        site = self._site
+        context = self._context
         with suppress(TimeoutError):
-            await asyncio.wait_for(site.is_wanted.wait(), LISTED_S)
+            await asyncio.wait_for(context.is_wanted.wait(), LISTED_S)
         try:
             await asyncio.to_thread(load)
             # Here and not above: the package has to be importable without Bokeh.
             from dask_diag_lab.server.page import Pages
 
-            site.pages = Pages(self._on_watch)
+            context.pages = Pages(self._on_watch)
         except Exception as error:  # a broken installation: said in the list and by every plot
             logger.warning("Bokeh could not be loaded", exc_info=error)
             failed = f"The plots cannot be drawn: loading Bokeh failed ({error})."
-            site.missing = missing_bokeh() or failed
-        site.loaded.set()
+            context.missing = missing_bokeh() or failed
+        context.loaded.set()
 
     def _rules(self) -> list[Rule]:
-        site: dict[str, Any] = {"site": self._site}
+        context: dict[str, Any] = {"context": self._context}
         return [
-            *(URLSpec(path, handler, site) for path, handler in ROUTES),
-            *(URLSpec(path, pages.MovedHandler, {**site, "to": to}) for path, to in pages.MOVED),
+            *(URLSpec(path, handler, context) for path, handler in ROUTES),
+            *(URLSpec(path, pages.MovedHandler, {**context, "to": to}) for path, to in pages.MOVED),
             _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
             _files(r"/static/dask-diag-lab/(.*)", STATIC),
-            URLSpec(r"/static/(.*)", handlers.BokehFilesHandler, site),
-            URLSpec(r"/.*", pages.NothingHandler, site),
+            URLSpec(r"/static/(.*)", handlers.BokehFilesHandler, context),
+            URLSpec(r"/.*", pages.NothingHandler, context),
         ]
 
 

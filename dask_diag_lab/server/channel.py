@@ -59,13 +59,13 @@ class Requests:
 
     def __init__(self, answer: Callable[..., Any]) -> None:  # ipykernel's own
         self._answer = answer
-        self.takers: dict[str, Callable[[Fields], None]] = {}
+        self.handlers: dict[str, Callable[[Fields], None]] = {}
 
     def __call__(self, stream: Any, ident: Any, parent: Any) -> Any:  # ipykernel's own
         given = parent["content"].get(NAME)
         if isinstance(given, dict):
             to = given.get("to")
-            for name, take in tuple(self.takers.items()):
+            for name, take in tuple(self.handlers.items()):
                 if to in (None, name):
                     take(given)
         return self._answer(stream, ident, parent)
@@ -99,7 +99,7 @@ class Channel:
         self._client = AsyncHTTPClient(force_instance=True, max_body_size=MAX_ANSWER_BYTES)
         self._loop = asyncio.get_running_loop()
         self._sent = itertools.count()
-        self._told: tuple[Fields, int | None] = {}, None
+        self._last_sent: tuple[Fields, int | None] = {}, None
         self._is_telling = self._is_seen = False
         self._summary: Fields | None = None
         self._asked = asyncio.Event()
@@ -112,8 +112,8 @@ class Channel:
         """Say that the dashboard is gone, and end everything. Harmless twice."""
         requests = self._kernel.control_handlers[CARRIER]
         name = self._info["id"]
-        if isinstance(requests, Requests) and name in requests.takers:
-            del requests.takers[name]
+        if isinstance(requests, Requests) and name in requests.handlers:
+            del requests.handlers[name]
             if self._is_telling:
                 self._publish({"changed": [], "removed": [name]})
         tasks = [self._running, *self._tasks.values()]
@@ -123,8 +123,8 @@ class Channel:
         self._client.close()
 
     async def _run(self) -> None:
-        takers = Requests.of(self._kernel).takers
-        takers[self._info["id"]] = self._take
+        handlers = Requests.of(self._kernel).handlers
+        handlers[self._info["id"]] = self._take
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._send())
@@ -132,7 +132,7 @@ class Channel:
         except Exception as error:  # the plots stay at their port
             logger.warning("Dask plots do not pass the kernel's messages", exc_info=error)
         finally:
-            takers.pop(self._info["id"], None)
+            handlers.pop(self._info["id"], None)
 
     # --- from pages
 
@@ -145,7 +145,7 @@ class Channel:
         match given:
             case {"do": "ask"} if "to" in given or self._is_telling:
                 self._is_telling = True
-                self._told = {}, None
+                self._last_sent = {}, None
                 self._asked.set()
             case {"do": "keep", "ids": list(ids)}:
                 for one in map(str, ids):
@@ -252,14 +252,14 @@ class Channel:
             await self._asked.wait()
         while True:
             try:
-                await self._tell()
+                await self._report()
             except (OSError, HTTPClientError, ValueError, KeyError) as error:  # next time, then
                 logger.info("How the dashboard is was not told: %s", error)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._asked.wait(), WATCH_S)
             self._asked.clear()
 
-    async def _tell(self) -> None:
+    async def _report(self) -> None:
         health = json.loads((await self._fetch("health")).body)
         state, version = health["state"], health["plots_version"]
         # While nobody looks, or only hidden panes are open, what moves all the time is not told.
@@ -267,7 +267,7 @@ class Channel:
             counts = ("workers", "threads", "memory_limit", "memory", "tasks", "losses")
             self._summary = {name: health[name] for name in counts}
         self._is_seen = False
-        told = {
+        state = {
             **self._info,
             # Pages get no address of Dask's own dashboard.
             "scheduler": {name: self._info["scheduler"][name] for name in ("id", "address")},
@@ -277,11 +277,11 @@ class Channel:
             "summary": self._summary if self._inboxes else None,
             **({"closed_at": health["since"]} if state == "closed" else {}),
         }
-        if (told, version) != self._told:
-            change = dict(told)
-            if version != self._told[1]:
+        if (state, version) != self._last_sent:
+            change = dict(state)
+            if version != self._last_sent[1]:
                 change |= json.loads((await self._fetch("plots.json")).body)
                 for plot in change["plots"]:
                     del plot["help"]  # long; a page asks for it when somebody opens it
-            self._told = told, version
+            self._last_sent = state, version
             self._publish({"changed": [change], "removed": []})

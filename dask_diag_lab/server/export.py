@@ -28,11 +28,11 @@ import numpy as np
 from tornado import web
 
 from dask_diag_lab.server.handlers import until
-from dask_diag_lab.server.page import Awaited, close_view, empty_text, unread
+from dask_diag_lab.server.page import PendingWork, close_view, empty_text, unread
 from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.server.handlers import ServerContext
     from dask_diag_lab.views.view import View
 
 # So long a request counts as a viewer: who asks again and again is sent the data all the time.
@@ -57,7 +57,7 @@ Writer = Callable[["Table", str], Iterator[str]]
 
 
 async def export(
-    site: Site, view: View, write: Writer, sort: str = "", limit: int | None = None
+    context: ServerContext, view: View, write: Writer, sort: str = "", limit: int | None = None
 ) -> AsyncIterator[str]:
     """Return the parts of a file with the data of now, once that has come; closes the view.
 
@@ -70,16 +70,16 @@ async def export(
         The scheduler has never answered; 503, with the reason.
     """
     try:
-        is_late = not await _is_brought_up(site, view, with_jobs=view.table_waits)
-        if site.live.history.scheduler is None:
-            raise web.HTTPError(503, "%s", site.live.feed_state.reason or NONE_YET)
+        is_late = not await _is_brought_up(context, view, with_jobs=view.table_waits)
+        if context.live.history.scheduler is None:
+            raise web.HTTPError(503, "%s", context.live.feed_state.reason or NONE_YET)
         make = view.table_job()
         table = await asyncio.to_thread(make)
         if limit is not None:
             table = await asyncio.to_thread(first_rows, table, sort, limit)
-        feed = site.live.feed_state
-        if unread(site.live.history, view) or not any(map(len, table.columns.values())):
-            empty = empty_text(site.live, view)
+        feed = context.live.feed_state
+        if unread(context.live.history, view) or not any(map(len, table.columns.values())):
+            empty = empty_text(context.live, view)
         else:
             empty = feed.reason if feed.state == "lost" else ""
         note = view.caption.note if table.note is None else table.note
@@ -94,27 +94,29 @@ async def _in_threads(parts: Iterator[str]) -> AsyncIterator[str]:
         yield part
 
 
-async def headline(site: Site, *, name: str, arguments: Mapping[str, str]) -> tuple[float, str]:
+async def headline(
+    context: ServerContext, *, name: str, arguments: Mapping[str, str]
+) -> tuple[float, str]:
     """Return of when the data of a plot is, and its headline, or why it shows nothing."""
-    view = site.plots[name](site.live, arguments=arguments)
+    view = context.plots[name](context.live, arguments=arguments)
     try:
-        await _is_brought_up(site, view, with_jobs=True)
-        feed = site.live.feed_state
+        await _is_brought_up(context, view, with_jobs=True)
+        feed = context.live.feed_state
         time_s = feed.since if feed.state == "closed" else time.time()
-        return time_s, empty_text(site.live, view) or view.caption.headline
+        return time_s, empty_text(context.live, view) or view.caption.headline
     finally:
         close_view(view)
 
 
-async def _is_brought_up(site: Site, view: View, *, with_jobs: bool) -> bool:
+async def _is_brought_up(context: ServerContext, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
-    live, pages, needs = site.live, site.drawing, frozenset(view.needs)
+    live, pages, needs = context.live, context.drawing, frozenset(view.needs)
     pages.want(needs, WANTED_S)
-    await site.catch_up()
-    awaited = Awaited(live)
-    with awaited.noticed():
+    await context.catch_up()
+    pending = PendingWork(live)
+    with pending.noticed():
         view.build()
-    return await until(lambda: awaited.is_all(view, view.update, with_jobs=with_jobs), WAIT_S)
+    return await until(lambda: pending.is_all(view, view.update, with_jobs=with_jobs), WAIT_S)
 
 
 def first_rows(table: Table, sort: str, limit: int) -> Table:
@@ -126,7 +128,7 @@ def first_rows(table: Table, sort: str, limit: int) -> Table:
     values, is_falling = table.columns.get(sort.removeprefix("-"), ()), sort.startswith("-")
 
     def place(row: int) -> tuple[bool, bool, Any]:  # a number or a text
-        value = plain(values[row])
+        value = json_value(values[row])
         is_missing = value is None
         is_text = not isinstance(value, int | float) and not is_missing
         return (is_missing != is_falling, is_text, str(value) if is_text else value or 0)
@@ -147,7 +149,7 @@ def json_parts(table: Table, note: str = "") -> Iterator[str]:
     before = ""
     for name, values in table.columns.items():
         yield f"{before}{_json(name)}: "
-        yield from _array(map(plain, values))
+        yield from _array(map(json_value, values))
         before = ", "
     rows = max(table.total, *map(len, table.columns.values()), 0)
     yield f'}}, "units": {_json(dict(table.units))}, "rows": {rows}, "note": {_json(note)}}}'
@@ -246,7 +248,7 @@ def _array(values: Iterable[Any]) -> Iterator[str]:  # of JSON
     yield "[]" if before == "[" else "]"
 
 
-def plain(value: Any) -> Any:  # whatever a view put in a cell
+def json_value(value: Any) -> Any:  # whatever a view put in a cell
     """Return `value` as something JSON knows: NumPy scalars as Python's, no NaN, bytes as text."""
     if hasattr(value, "tolist"):  # of an array or a scalar
         value = value.tolist()
@@ -255,13 +257,13 @@ def plain(value: Any) -> Any:  # whatever a view put in a cell
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+        return {str(key): json_value(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [plain(inner) for inner in value]
+        return [json_value(inner) for inner in value]
     return str(value)
 
 
-def _json(value: Any) -> str:  # what `plain` returns
+def _json(value: Any) -> str:  # what `json_value` returns
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -272,7 +274,7 @@ def _csv(rows: Any) -> str:  # iterable of iterables of any value
 
 
 def _cell(value: Any) -> str:
-    value = plain(value)
+    value = json_value(value)
     if not isinstance(value, str):
         return "" if value is None else _json(value)
     return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "\n")) else value

@@ -61,7 +61,7 @@ Snapshot = Callable[[Mapping[str, str]], Awaitable[Callable[[Path], None]]]
 
 
 @dataclass(slots=True)
-class Site:
+class ServerContext:
     """What the handlers share.
 
     Attributes
@@ -233,19 +233,19 @@ def in_words(error: HTTPError) -> str:
     return (error.log_message or "") % error.args
 
 
-class SiteHandler(SafeHandler):
-    """What all handlers of the site share; errors are answered as text."""
+class ContextHandler(SafeHandler):
+    """What all handlers of the context share; errors are answered as text."""
 
     draws = False
     """Whether it needs Bokeh, and so waits until that is loaded."""
 
-    def initialize(self, site: Site) -> None:
-        self.site = site
+    def initialize(self, context: ServerContext) -> None:
+        self.context = context
 
     async def prepare(self) -> None:
         if self.draws:
-            self.site.is_wanted.set()
-            await self.site.loaded.wait()
+            self.context.is_wanted.set()
+            await self.context.loaded.wait()
 
     def sentence(self, given: Mapping[str, Any]) -> str:  # what tornado gives `write_error`
         """Return what is wrong, in words."""
@@ -264,56 +264,58 @@ class SiteHandler(SafeHandler):
         self.finish(json.dumps(answer, allow_nan=False))
 
 
-class PlotsHandler(SiteHandler):
+class PlotsHandler(ContextHandler):
     """``/plots.json``."""
 
     def get(self) -> None:
-        self.write_json({"plots": self.site.listed})
-        self.site.is_wanted.set()
+        self.write_json({"plots": self.context.listed})
+        self.context.is_wanted.set()
 
 
-class RunsHandler(SiteHandler):
+class RunsHandler(ContextHandler):
     """``/runs.json``: the runs that are kept, newest first; see `run_rows`."""
 
     async def get(self) -> None:
-        site = self.site
-        await site.catch_up()
-        jobs = site.live.jobs
+        context = self.context
+        await context.catch_up()
+        jobs = context.live.jobs
         with jobs.noticed() as begun:
-            run_rows(site.live, MAX_RUNS)
+            run_rows(context.live, MAX_RUNS)
         await until(lambda: all(job.is_done for job in begun), BUDGETS_S)
-        self.write_json({"runs": run_rows(site.live, MAX_RUNS)})
+        self.write_json({"runs": run_rows(context.live, MAX_RUNS)})
 
 
-class StockPlotsHandler(SiteHandler):
+class StockPlotsHandler(ContextHandler):
     """``/individual-plots.json``: the stock mapping of titles to routes."""
 
     draws = True
 
     def get(self) -> None:
-        titles = {f"individual-{name}".replace("-", " ").title(): name for name in self.site.plots}
+        titles = {
+            f"individual-{name}".replace("-", " ").title(): name for name in self.context.plots
+        }
         self.write_json({title: f"/individual-{name}" for title, name in titles.items()})
 
 
-class HealthHandler(SiteHandler):
+class HealthHandler(ContextHandler):
     """``/health``: that of the cluster, and ``plots_version``, which moves with ``/plots.json``."""
 
     def get(self) -> None:
-        self.site.is_found = True
-        version = crc32(json.dumps(self.site.listed).encode()) % MAX_VERSION
-        health = health_of(self.site.live) | {"plots_version": version}
-        if self.site.missing and health["state"] == "live":
-            health |= {"state": "degraded", "reason": self.site.missing}
+        self.context.is_found = True
+        version = crc32(json.dumps(self.context.listed).encode()) % MAX_VERSION
+        health = health_of(self.context.live) | {"plots_version": version}
+        if self.context.missing and health["state"] == "live":
+            health |= {"state": "degraded", "reason": self.context.missing}
         self.write_json(health)
 
 
-class TableHandler(SiteHandler):
+class TableHandler(ContextHandler):
     """``/plots/<name>.json``, ``.csv`` and what else of `View.formats`: what the picture shows."""
 
     draws = True
 
     async def get(self, name: str, kind: str) -> None:
-        plot = self.site.plot(name)
+        plot = self.context.plot(name)
         from dask_diag_lab.server.control import read_arguments
         from dask_diag_lab.server.export import FORMATS, export
 
@@ -323,7 +325,7 @@ class TableHandler(SiteHandler):
         query = parse_qsl(self.request.query, keep_blank_values=True)
         given = {name: value for name, value in query if name not in NOT_ARGUMENTS}
         sort, limit = self.get_query_argument("sort", ""), self.get_query_argument("limit", "")
-        live = self.site.live
+        live = self.context.live
         try:
             n_rows, arguments = int(limit) if limit else None, read_arguments(given)
             if plot.has_period and arguments.keys().isdisjoint({*PERIOD, *RUN}):
@@ -332,7 +334,7 @@ class TableHandler(SiteHandler):
         except ValueError as error:
             raise HTTPError(400, "%s", str(error)) from error
         content_type, write = FORMATS[kind]
-        parts = await export(self.site, view, write, sort, n_rows)
+        parts = await export(self.context, view, write, sort, n_rows)
         self.set_header("Content-Type", f"{content_type}; charset=utf-8")
         if kind != "json":
             self.set_header("Content-Disposition", f'attachment; filename="{name}.{kind}"')
@@ -341,15 +343,15 @@ class TableHandler(SiteHandler):
             await self.flush()
 
 
-class RecordingHandler(SiteHandler):
+class RecordingHandler(ContextHandler):
     """``/recording.daskrun``: all that is known, as a file; with ``run`` its plots show that."""
 
     async def get(self) -> None:
-        if self.site.snapshot is None:
+        if self.context.snapshot is None:
             raise HTTPError(404, "Nothing is recorded here.")
         run = self.get_query_argument("run", "")
-        write = await self.site.snapshot({"run": run} if run.isdecimal() else {})
-        history = self.site.live.history
+        write = await self.context.snapshot({"run": run} if run.isdecimal() else {})
+        history = self.context.live.history
         record = history.runs.of_number(int(run)) if run.isdecimal() else None
         # Without a run whoever saves it gives the name.
         name = "" if record is None else record.name(history.strings)
@@ -374,7 +376,7 @@ class FilesHandler(SafeHandler, StaticFileHandler):
         self.set_header("Cache-Control", "private, max-age=3600")
 
 
-class BokehFilesHandler(SiteHandler, FilesHandler):  # type: ignore[misc]  # it is given a site
+class BokehFilesHandler(ContextHandler, FilesHandler):  # type: ignore[misc]  # it is given a context
     """BokehJS, of the Bokeh that is loaded: whoever asks before waits."""
 
     draws = True

@@ -132,7 +132,7 @@ def window_of(selection: Mapping[str, str], history: History) -> tuple[Window, s
     return Window(record.start, record.stop), run_label(history, record)
 
 
-class Awaited:
+class PendingWork:
     """What a view has asked the cluster, and has had worked out, since it was begun."""
 
     def __init__(self, live: LiveSession) -> None:
@@ -436,20 +436,20 @@ class Page:
 
     def _show(self, view: View) -> None:
         """Tell the page what stands around the picture, and which plot a click asked for."""
-        opening, view.opening = view.opening, None
-        if opening is not None:
+        plot_link, view.plot_link = view.plot_link, None
+        if plot_link is not None:
             self._n_opened += 1
-            shown = read_arguments(opening.arguments)
-            given = {"plot": str(opening.plot), "arguments": shown, "n": self._n_opened}
+            shown = read_arguments(plot_link.arguments)
+            given = {"plot": str(plot_link.plot), "arguments": shown, "n": self._n_opened}
             self.control.open = json.dumps(given)
         caption = view.caption
         if caption.empty:
             caption = replace(caption, empty=empty_text(self._live, view))
         show_caption(self.control, caption, is_frozen=self._is_frozen)
         self.control.table = json.dumps(dict(view.table_arguments))
-        self._tell_periods(view.chosen_period)
+        self._update_periods(view.chosen_period)
 
-    def _tell_periods(self, chosen: Window | None) -> None:
+    def _update_periods(self, chosen: Window | None) -> None:
         of_all, text = window_of(self._selection, self._live.history)
         # The browser may have rounded what it was given.
         is_other = chosen is not None and not np.allclose(

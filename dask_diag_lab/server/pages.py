@@ -16,11 +16,11 @@ from urllib.parse import quote_plus
 from tornado.web import HTTPError
 
 from dask_diag_lab.server.announce import versions
-from dask_diag_lab.server.handlers import SiteHandler, health_of, until
+from dask_diag_lab.server.handlers import ContextHandler, health_of, until
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.server.handlers import ServerContext
     from dask_diag_lab.store import LiveSession
 
 NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -165,7 +165,7 @@ def menu_of(listed: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[tuple[s
     return [("Pages", in_bar), ("More pages", list(pages.items())), *groups.items()]
 
 
-class PageHandler(SiteHandler):
+class PageHandler(ContextHandler):
     """What pages share; all their links are relative, so that they work behind any prefix."""
 
     draws = True  # who opens a page at once gets it a moment later
@@ -185,10 +185,10 @@ class PageHandler(SiteHandler):
         """End with a page; `here` is its path below the root, ``shown`` are the plots it draws."""
         given = {
             "title": title,
-            "name": str(self.site.info().get("name", "")),
+            "name": str(self.context.info().get("name", "")),
             "base": self.base,
             "here": here,
-            "menu": menu_of(self.site.listed),
+            "menu": menu_of(self.context.listed),
             "shown": [],
             "hints": (),
             "nonce": self.nonce,
@@ -199,14 +199,14 @@ class PageHandler(SiteHandler):
         """End with a page of plots."""
         from dask_diag_lab.server.page import HINTS
 
-        plots = self.site.plots
+        plots = self.context.plots
         shown = [plots[name] for cell in cells for name in cell.plots]
         given = {"cells": cells, "plots": plots, "shown": shown, "hints": HINTS}
         self.show("plots.html", title, here, kind=kind, **given)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
         """End with a page that says what is missing and what there is instead."""
-        plots, sentence = self.site.plots.values(), self.sentence(kwargs)
+        plots, sentence = self.context.plots.values(), self.sentence(kwargs)
         self.show("missing.html", "Nothing here", kind="missing", sentence=sentence, plots=plots)
 
 
@@ -214,7 +214,7 @@ class PlotPageHandler(PageHandler):
     """``/plots/<name>``: one plot filling the window; its query says what it is to show."""
 
     def get(self, name: str) -> None:
-        title = self.site.plot(name).title
+        title = self.context.plot(name).title
         self.show_plots(title, [Cell([name])], kind="single", here=f"plots/{name}")
 
 
@@ -222,10 +222,10 @@ class SeveralPlotsHandler(PageHandler):
     """``/status`` and the other pages of several plots, see `PAGES`."""
 
     def get(self, page: str) -> None:
-        cells = cells_of(page, self.site.plots)
+        cells = cells_of(page, self.context.plots)
         if not cells:
-            text = self.site.missing or f"None of the plots of the page “{page}” is here."
-            raise HTTPError(503 if self.site.missing else 404, text)
+            text = self.context.missing or f"None of the plots of the page “{page}” is here."
+            raise HTTPError(503 if self.context.missing else 404, text)
         kind = "single" if len(cells) == 1 else "status" if page == "status" else "cells"
         self.show_plots(PAGES[page][0], cells, kind=kind, here=page)
 
@@ -235,8 +235,8 @@ class MovedHandler(PageHandler):
 
     draws = False
 
-    def initialize(self, site: Site, to: str) -> None:  # type: ignore[override]  # tornado's way
-        super().initialize(site)
+    def initialize(self, context: ServerContext, to: str) -> None:  # type: ignore[override]  # tornado's way
+        super().initialize(context)
         self._to = to
 
     def get(self, *parts: str) -> None:
@@ -260,11 +260,11 @@ class InfoHandler(PageHandler):
     """``/info``: the cluster in words, as it is at the moment of the request."""
 
     async def get(self) -> None:
-        facts = await facts_of(self.site)
+        facts = await facts_of(self.context)
         self.show("info.html", "Info", INFO, kind="info", now=fmt.clock(time.time()), **facts)
 
 
-async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
+async def facts_of(context: ServerContext, since: float = 0.0) -> dict[str, Any]:
     """Return ``cluster``, ``installed`` and ``settings`` as names and values, and the ``log``.
 
     Of the scheduler's log that is what came at ``since``, seconds since the epoch, or after it.
@@ -272,9 +272,9 @@ async def facts_of(site: Site, since: float = 0.0) -> dict[str, Any]:
     """
     import dask
 
-    live = site.live
-    await site.catch_up()
-    cluster = _cluster(live, site.info())
+    live = context.live
+    await context.catch_up()
+    cluster = _cluster(live, context.info())
     log = live.queries.ask("logs", worker="")
     live.queries.ask_again(log)
     await until(lambda: log.state != "asked", LOG_WAIT_S)

@@ -29,13 +29,13 @@ from bokeh.settings import settings
 from tornado.template import Loader
 
 from dask_diag_lab.server.handlers import CORE, until
-from dask_diag_lab.server.page import SCRIPTS, Awaited, Page, scripts_for
+from dask_diag_lab.server.page import SCRIPTS, Page, PendingWork, scripts_for
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream.frame import Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.server.handlers import ServerContext
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 
@@ -191,7 +191,7 @@ def _file(script: str) -> Path:
     return Path(settings.bokehjs_path()) / script.removeprefix("static/")
 
 
-async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
+async def live_panels(context: ServerContext, wanted: Sequence[PlotRequest]) -> list[Panel]:
     """Return plots of a live history, each with the data of now once that has come.
 
     Raises
@@ -203,18 +203,18 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
     try:
         waiting = []
         for one in wanted:
-            plot, awaited = site.plots[one.name], Awaited(site.live)
+            plot, pending = context.plots[one.name], PendingWork(context.live)
             plot = SavedStream if plot is TaskStream else plot
             given = plot.check_arguments(one.arguments)
-            with awaited.noticed():
-                pages.append(Page(plot, site.live, LIGHT, given))
-            waiting.append((pages[-1], awaited, given))
+            with pending.noticed():
+                pages.append(Page(plot, context.live, LIGHT, given))
+            waiting.append((pages[-1], pending, given))
             await asyncio.sleep(0)  # each takes some milliseconds
-        site.drawing.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
-        await site.catch_up()
+        context.drawing.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
+        await context.catch_up()
         deadline = time.monotonic() + DATA_WAIT_S
-        for one, (page, awaited, given) in zip(wanted, waiting, strict=True):
-            is_drawn = partial(_is_drawn, page, awaited)
+        for one, (page, pending, given) in zip(wanted, waiting, strict=True):
+            is_drawn = partial(_is_drawn, page, pending)
             if not await until(is_drawn, min(SILENT_S, deadline - time.monotonic())):
                 title = one.title or page.plot.title
                 logger.info(
@@ -235,5 +235,5 @@ async def live_panels(site: Site, wanted: Sequence[PlotRequest]) -> list[Panel]:
             page.document.clear()
 
 
-def _is_drawn(page: Page, awaited: Awaited) -> bool:
-    return awaited.is_all(page.view, page.draw) or page.control.state == "error"
+def _is_drawn(page: Page, pending: PendingWork) -> bool:
+    return pending.is_all(page.view, page.draw) or page.control.state == "error"

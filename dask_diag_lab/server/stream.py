@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Final
 from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
-from dask_diag_lab.server.handlers import SiteHandler, in_words, run_rows
+from dask_diag_lab.server.handlers import ContextHandler, in_words, run_rows
 from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import Site
+    from dask_diag_lab.server.handlers import ServerContext
     from dask_diag_lab.server.page import Page
     from dask_diag_lab.store import LiveSession
 
 CLOSE_BAD_MESSAGE: Final = 4400
 MAX_PLOTS: Final = 500
 """Of one stream; nobody looks at so many."""
-MAX_TOLD: Final = 10
+MAX_RUNS: Final = 10
 """Runs that a page is told of, the newest; ``/runs.json`` has all that are kept."""
 BAD_MESSAGE: Final = "This server cannot understand what the page sent."
 
@@ -40,17 +40,17 @@ class Stream:
 
     Parameters
     ----------
-    site : Site
+    context : ServerContext
         With the plots; loaded.
     write : callable
         Sends a frame, and returns when the browser's side has taken it.
     """
 
-    def __init__(self, site: Site, write: Callable[[bytes], Awaitable[None]]) -> None:
-        self._site, self._write = site, write
+    def __init__(self, context: ServerContext, write: Callable[[bytes], Awaitable[None]]) -> None:
+        self._context, self._write = context, write
         self._pages: dict[str, Page] = {}
         self._runs: RunsPage | None = None
-        self._selection: Mapping[str, str] = site.live.selection
+        self._selection: Mapping[str, str] = context.live.selection
         self._has_chosen = False  # else it is that of a recording, for plots that have no other
         self._messages: list[str] = []
         self._buffers: list[bytes] = []
@@ -84,7 +84,7 @@ class Stream:
             case {"type": "patch", "id": str(id_), "patch": dict(patch)}:
                 if page := self._pages.get(id_):  # else it has just been closed
                     page.patched(patch)
-                    self._site.tick()
+                    self._context.tick()
             case {"type": "close", "id": str(id_)}:
                 self._drop(id_)
             case {"type": "period"}:
@@ -126,7 +126,7 @@ class Stream:
         self._has_chosen = True
         for page in self._pages.values():
             page.select(self._selection)
-        self._site.tick()
+        self._context.tick()
 
     def _follow_runs(self, *, is_wanted: bool, is_watched: bool = False) -> None:
         """Tell of the runs, now and whenever that changes, or tell no more.
@@ -134,18 +134,20 @@ class Stream:
         Where they are watched, what is new is asked for as often as for a plot.
         """
         if self._runs is not None:
-            self._site.drawing.drop(self._runs)
-        self._runs = RunsPage(self._site.live, self, is_watched=is_watched) if is_wanted else None
+            self._context.drawing.drop(self._runs)
+        self._runs = (
+            RunsPage(self._context.live, self, is_watched=is_watched) if is_wanted else None
+        )
         if self._runs is not None:
-            self._site.drawing.add(self._runs)
-        self._site.tick()
+            self._context.drawing.add(self._runs)
+        self._context.tick()
 
     def _is_new(self, id_: str) -> bool:
         return id_ not in self._pages and len(self._pages) < MAX_PLOTS
 
     def _open(self, id_: str, name: str, asked: Mapping[str, Any]) -> None:  # JSON
         try:
-            plot = self._site.plot(name)
+            plot = self._context.plot(name)
             from dask_diag_lab.server.control import read_arguments, read_look
             from dask_diag_lab.server.page import Page
 
@@ -154,9 +156,9 @@ class Stream:
             has_own = not arguments.keys().isdisjoint({*PERIOD, *RUN})
             selection = {} if has_own and not self._has_chosen else self._selection
             page = self._pages[id_] = Page(
-                plot, self._site.live, look, arguments, self, id_, selection
+                plot, self._context.live, look, arguments, self, id_, selection
             )
-            self._site.drawing.add(page)
+            self._context.drawing.add(page)
             page.send_document()
         except (HTTPError, ValueError) as error:
             self._drop(id_)
@@ -166,7 +168,7 @@ class Stream:
 
     def _drop(self, id_: str) -> None:
         if (page := self._pages.pop(id_, None)) is not None:
-            self._site.drawing.drop(page)
+            self._context.drawing.drop(page)
             page.document.clear()
 
     async def _send(self) -> None:
@@ -178,7 +180,7 @@ class Stream:
                 await self._write(frame)
         finally:
             self._sending = None
-            self._site.tick()
+            self._context.tick()
 
 
 class RunsPage:
@@ -189,7 +191,7 @@ class RunsPage:
     def __init__(self, live: LiveSession, stream: Stream, *, is_watched: bool) -> None:
         self.stream, self.is_watched = stream, is_watched
         self._live = live
-        self._told: object = None
+        self._last_sent: object = None
         self._seen = -1
 
     def __str__(self) -> str:
@@ -203,16 +205,16 @@ class RunsPage:
     def update(self) -> None:
         """Have the browser sent the runs, where these have changed."""
         self._seen = self._live.version
-        rows = run_rows(self._live, MAX_TOLD)
-        if rows != self._told:
-            self._told = rows
+        rows = run_rows(self._live, MAX_RUNS)
+        if rows != self._last_sent:
+            self._last_sent = rows
             self.stream.send(json.dumps({"type": "runs", "runs": rows}, allow_nan=False))
 
     def close(self) -> None:
         """Nothing to let go of; see `Page.close`."""
 
 
-class StreamHandler(SiteHandler, WebSocketHandler):
+class StreamHandler(ContextHandler, WebSocketHandler):
     """``/stream``: a `Stream` over a websocket."""
 
     draws = True
@@ -224,8 +226,8 @@ class StreamHandler(SiteHandler, WebSocketHandler):
 
     def open(self) -> None:
         """Begin."""
-        self._stream = Stream(self.site, self._write)
-        self.site.sockets.add(self)
+        self._stream = Stream(self.context, self._write)
+        self.context.sockets.add(self)
         # Else the second of two small messages waits up to 40 ms until the first is acknowledged.
         self.set_nodelay(True)
 
@@ -239,7 +241,7 @@ class StreamHandler(SiteHandler, WebSocketHandler):
 
     def on_close(self) -> None:
         """Let go of the plots."""
-        self.site.sockets.discard(self)
+        self.context.sockets.discard(self)
         if self._stream is not None:
             self._stream.close()
 

@@ -108,7 +108,7 @@ class EventLog:
                 self._merge(time, kind, detail, (kind, *(detail.get(name) for name in same)))
         self.version += bool(events)
 
-    def hear(
+    def observe(
         self,
         events: Sequence[Event],
         graphs: Iterable[tuple[Any, ...]],

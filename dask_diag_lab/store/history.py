@@ -21,7 +21,7 @@ from dask_diag_lab.store.events import DEPARTURES, EventLog, failures
 from dask_diag_lab.store.runs import MAX_MISSED, RunTable
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.slots import RunningTable, SlotRows, SlotTable
-from dask_diag_lab.store.strings import Epoch, Palette, StringTable
+from dask_diag_lab.store.strings import PrefixIndex, StringTable, WireIds
 from dask_diag_lab.store.sums import BusyTimes, Checkpoints, ThreadHistory, sums_by_name
 from dask_diag_lab.store.tables import UNFINISHED, ExtraTable, GraphTable, PrefixTable, TaskGraph
 from dask_diag_lab.store.workers import WorkerTable
@@ -58,7 +58,7 @@ class History:
     """
 
     SAVED = (
-        *("until", "scheduler", "gaps", "left_out", "failed", "strings", "palette", "_slots"),
+        *("until", "scheduler", "gaps", "left_out", "failed", "strings", "prefix_index", "_slots"),
         *("_keys", "actions", "busy", "running", "groups", "ended_groups", "prefixes", "workers"),
         *("graph", "nthreads", "series", "events", "runs", "extras", "activities"),
         *("_n_before", "_next_task"),
@@ -71,7 +71,7 @@ class History:
         self.left_out: Mapping[str, int] = {}
         self.failed: Mapping[str, str] = {}
         self.strings = StringTable()
-        self.palette = Palette(self.strings)
+        self.prefix_index = PrefixIndex(self.strings)
         self._slots = SlotTable(self.strings)
         self._keys = KeyTable()
         self.actions = ActionLog(self._slots, self._keys, max_actions)
@@ -94,11 +94,11 @@ class History:
             *(self.graph, *self.extras.values()),
         )
         self._lasting: tuple[Any, ...] = (  # each has `version`
-            *(self.palette, self._slots, self.actions),
+            *(self.prefix_index, self._slots, self.actions),
             *(self.nthreads, self.series, self.events, self.runs, self.activities),
         )
         self._n_changes = 0
-        self._epoch = Epoch("", 0, 0, 0.0)
+        self._wire_ids = WireIds("", 0, 0, 0.0)
         self._n_before = 0
         self._next_task = 0
 
@@ -126,49 +126,49 @@ class History:
         ValueError
             When the batch contradicts itself or what came before; nothing was changed then.
         """
-        is_new = batch.epoch != self._epoch.name
-        n_strings = 1 if is_new else self._epoch.n_strings
+        is_new = batch.epoch != self._wire_ids.name
+        n_strings = 1 if is_new else self._wire_ids.n_strings
         if not 0 <= batch.strings_from <= n_strings:
             raise ValueError(f"strings begin at {batch.strings_from}, {n_strings} are known")
         graphs, n_graphs = batch.tables.get("graphs"), self.runs.n_graphs
         if graphs is not None:
-            first_graph = n_graphs if is_new else self._epoch.first_graph
+            first_graph = n_graphs if is_new else self._wire_ids.first_graph
             last = first_graph + int(graphs.columns["number"].max(initial=0))
             if last > n_graphs + MAX_MISSED:
                 raise ValueError(f"graph {last} comes after graph {n_graphs}")
         if is_new:
             self._begin(batch)
         self._set_facts(batch)
-        self._epoch.learn(batch.strings_from, batch.strings, self.strings)
-        first_task = self._epoch.first_task
+        self._wire_ids.learn(batch.strings_from, batch.strings, self.strings)
+        first_task = self._wire_ids.first_task
         self._keys.extend(first_task + batch.keys_from, batch.keys)
         self.actions.details.update((first_task + task, packed) for task, packed in batch.details)
         self._join(batch)
         if graphs is not None:
-            self.runs.submitted(graphs.columns, self._epoch.first_graph)
+            self.runs.submitted(graphs.columns, self._wire_ids.first_graph)
         self._append(batch)
-        self._hear(batch)
+        self._observe(batch)
         self._note_workers(batch)
         if (workers := batch.tables.get("workers")) is not None:
             self.workers.update(workers)
             self.series.record(batch.time, self.workers)
         self._update_tables(batch)
-        self.runs.settle(batch.time, is_idle=not self.n_unfinished)
-        self._epoch.n_heard = {}
+        self.runs.mark_idle(batch.time, is_idle=not self.n_unfinished)
+        self._wire_ids.n_observed = {}
 
-    def _hear(self, batch: Batch) -> None:
+    def _observe(self, batch: Batch) -> None:
         """Take over events but those of a batch that failed in the middle and is sent again."""
-        epoch = self._epoch
+        ids = self._wire_ids
         new = {
-            name: batch.rows(name)[epoch.n_heard.get(name, 0) :] for name in ("events", "graphs")
+            name: batch.rows(name)[ids.n_observed.get(name, 0) :] for name in ("events", "graphs")
         }
         for at, kind, detail in new["events"]:
-            if kind == "task-erred" and at > epoch.known_until:
+            if kind == "task-erred" and at > ids.known_until:
                 self.runs.gave_up(at, int(detail.get("count", 0)))
-        first_until = None if epoch.has_heard else epoch.known_until
-        self.events.hear(new["events"], new["graphs"], batch.time, first_until)
-        epoch.has_heard = True
-        epoch.n_heard = {name: len(batch.rows(name)) for name in new}
+        first_until = None if ids.has_observed else ids.known_until
+        self.events.observe(new["events"], new["graphs"], batch.time, first_until)
+        ids.has_observed = True
+        ids.n_observed = {name: len(batch.rows(name)) for name in new}
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""
@@ -180,7 +180,7 @@ class History:
             self.events.extend([(self.until, "not-recorded", {"until": batch.began})])
         self._next_task = max(self._next_task, self._keys.stop)
         known_until = self.until if is_same else -inf
-        self._epoch = Epoch(batch.epoch, self._next_task, self.runs.n_graphs, known_until)
+        self._wire_ids = WireIds(batch.epoch, self._next_task, self.runs.n_graphs, known_until)
         for table in self._of_collector:
             table.clear()
         self.activities.begin_anew()
@@ -208,21 +208,21 @@ class History:
         if change is None:
             return
         # A collector that starts anew on a known scheduler sends history that is here already.
-        is_new = change.columns["stop"] > self._epoch.known_until
+        is_new = change.columns["stop"] > self._wire_ids.known_until
         # A batch that failed in the middle is sent again.
         first = max(batch.actions_to - len(is_new), 0)
-        self.actions.drop(max(first - self._epoch.actions_to, 0))
-        is_new[: max(self._epoch.actions_to - first, 0)] = False
+        self.actions.drop(max(first - self._wire_ids.actions_to, 0))
+        is_new[: max(self._wire_ids.actions_to - first, 0)] = False
         if is_new.any():
             self._log({name: column[is_new] for name, column in change.columns.items()})
-        self._epoch.actions_to = batch.actions_to
+        self._wire_ids.actions_to = batch.actions_to
 
     def _log(self, rows: Columns) -> None:
         """Log actions, in the history's numbers."""
         for name in ("worker", "prefix", "source", "type"):
-            rows[name] = self._epoch.strings(rows[name])
-        rows["task"] = rows["task"] + self._epoch.first_task
-        rows["graph"] = self._epoch.graphs(rows["graph"])
+            rows[name] = self._wire_ids.strings(rows[name])
+        rows["task"] = rows["task"] + self._wire_ids.first_task
+        rows["graph"] = self._wire_ids.graphs(rows["graph"])
         self._next_task = max(self._next_task, int(rows["task"].max()) + 1)
 
         def slot_of_task(row: int) -> int | None:
@@ -230,7 +230,7 @@ class History:
             return self.running.slot_of(int(rows["worker"][row]), key)
 
         slot = self._slots.resolve(rows, slot_of_task)
-        self.palette.see(rows["prefix"])
+        self.prefix_index.see(rows["prefix"])
         self.events.extend(failures(rows, self.strings))
         self.busy.add(rows["start"], rows["stop"], rows["kind"] == Kind.COMPUTE)
         self.runs.took(rows)
@@ -248,27 +248,27 @@ class History:
                 if isinstance(nthreads, int) and 0 < nthreads < 2**31:  # any scheduler may send it
                     self._slots.join([(address, name, nthreads)], at)
             elif kind in DEPARTURES:
-                self._slots.leave(address, at)
+                self._slots.remove_worker(address, at)
         change = batch.tables.get("workers")
         listed = set() if change is None else set(change.columns["address"].tolist())
         if change is not None:
             gone = set(self.workers.names) - listed if change.is_full else set(change.removed)
             for address in gone:
-                self._slots.leave(address, batch.time)
+                self._slots.remove_worker(address, batch.time)
             self.events.compare(change.columns, gone)
-        if not self._epoch.has_workers and (change is not None or not batch.scheduler.n_workers):
-            self._epoch.has_workers = True
-            self._slots.leave_all_but(listed, batch.time)
+        if not self._wire_ids.has_workers and (change is not None or not batch.scheduler.n_workers):
+            self._wire_ids.has_workers = True
+            self._slots.keep_workers(listed, batch.time)
 
     def _update_tables(self, batch: Batch) -> None:
         tables = batch.tables
         if "running" in tables:
             rows = dict(tables["running"].columns)
-            rows |= {name: self._epoch.strings(rows[name]) for name in ("worker", "prefix")}
-            self.palette.see(rows["prefix"])
-            self.running.replace(rows | {"graph": self._epoch.graphs(rows["graph"])})
+            rows |= {name: self._wire_ids.strings(rows[name]) for name in ("worker", "prefix")}
+            self.prefix_index.see(rows["prefix"])
+            self.running.replace(rows | {"graph": self._wire_ids.graphs(rows["graph"])})
         elif "actions" in tables:
-            self.running.settle()
+            self.running.reassign_slots()
         if "prefixes" in tables:
             self.prefixes.update(tables["prefixes"])
             self._name(tables["prefixes"].columns["name"])
@@ -296,4 +296,4 @@ class History:
 
     def _name(self, prefixes: Iterable[str]) -> None:
         ids = [self.strings.intern(name) for name in prefixes]
-        self.palette.see(np.array(ids, dtype=np.int64))
+        self.prefix_index.see(np.array(ids, dtype=np.int64))

@@ -175,7 +175,7 @@ def can_ask(live: LiveSession) -> bool:
     return live.feed_state.state != "closed"
 
 
-class Asked:
+class PolledQueries:
     """What one view asks while it is looked at.
 
     Parameters

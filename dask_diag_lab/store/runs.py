@@ -312,7 +312,7 @@ class RunTable:
             record.n_attempts = max(record.n_attempts - n, 0)
             self.version += 1
 
-    def settle(self, now: float, *, is_idle: bool) -> None:
+    def mark_idle(self, now: float, *, is_idle: bool) -> None:
         """Note whether the cluster has nothing to do."""
         for record in self._records:
             if is_idle and not record.is_settled and now - record.last > SETTLED_S:
@@ -323,7 +323,7 @@ class RunTable:
         """Note that the cluster is gone, of whose code nobody tells any more."""
         for piece in self._pieces:
             piece.stop = min(piece.stop, now)
-        self.settle(inf, is_idle=True)
+        self.mark_idle(inf, is_idle=True)
 
 
 def name_of_code(code: str, own: Collection[str] = (), others: Collection[str] = ()) -> str:

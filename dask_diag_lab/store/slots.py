@@ -234,7 +234,7 @@ class SlotTable:
             while len(worker.slots) < min(nthreads, MAX_THREADS):
                 self._add(worker)
 
-    def leave(self, address: str, time: float) -> None:
+    def remove_worker(self, address: str, time: float) -> None:
         """Note that a worker left; of two reports the first counts. Its slots stay.
 
         Of those that did nothing only the last ones stay: an adaptive cluster may have thousands.
@@ -250,13 +250,15 @@ class SlotTable:
             for one in sorted(unused, key=lambda one: one.ended)[:-MAX_UNUSED]:
                 del self._workers[one.string]
 
-    def leave_all_but(self, addresses: set[str], time: float) -> None:
+    def keep_workers(self, addresses: set[str], time: float) -> None:
         """Note that of all workers only these are left."""
         for worker in list(self._workers.values()):
             if isnan(worker.ended) and worker.address not in addresses:
                 # Known from history only: it left before anybody looked, after its last task.
                 last = self._last_stop_of(worker)
-                self.leave(worker.address, time if worker.nthreads or last == -inf else last)
+                self.remove_worker(
+                    worker.address, time if worker.nthreads or last == -inf else last
+                )
 
     def forget_before(self, time: float) -> None:
         """Forget workers that left and did nothing that the log still has."""
@@ -441,9 +443,9 @@ class RunningTable:
         self._slot = np.array([self._slot_at.get(place, -1) for place in self._places], np.int64)
         self._slot_at = dict(zip(self._places, self._slot.tolist(), strict=True))
         self.version += 1
-        self.settle()
+        self.reassign_slots()
 
-    def settle(self) -> None:
+    def reassign_slots(self) -> None:
         """Give slots to tasks that have none, and others to those in whose slots others ended."""
         last_stop = np.append(self._slots.last_stop, np.inf)  # of those that have none
         moved = np.flatnonzero(last_stop[self._slot] > self._start + CLOCK_SLACK_S)

@@ -71,7 +71,7 @@ class StringTable:
         return [self._texts[i] for i in ids]
 
 
-class Palette:
+class PrefixIndex:
     """A number for each prefix: 0, 1, 2, … by first appearance anywhere, never reused.
 
     Attributes
@@ -121,7 +121,7 @@ class Palette:
         self.version += len(unseen) > 0
 
 
-class Epoch:
+class WireIds:
     """String ids and task ordinals of the wire are only good for one of these.
 
     Parameters
@@ -141,9 +141,9 @@ class Epoch:
         `Batch.actions_to` of the actions that were taken over.
     has_workers : bool
         The workers that there are have been reported.
-    has_heard : bool
+    has_observed : bool
         Events of it have been taken over.
-    n_heard : mapping of str to int
+    n_observed : mapping of str to int
         Rows of ``events`` and ``graphs`` that were taken over of a batch that then failed.
     """
 
@@ -152,8 +152,8 @@ class Epoch:
         self.first_task = first_task
         self.first_graph = first_graph
         self.known_until = known_until
-        self.has_workers = self.has_heard = False
-        self.n_heard: Mapping[str, int] = {}
+        self.has_workers = self.has_observed = False
+        self.n_observed: Mapping[str, int] = {}
         self.actions_to = 0
         self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._strings.extend([0])

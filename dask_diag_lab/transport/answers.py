@@ -22,7 +22,7 @@ from dask.utils import parse_bytes, parse_timedelta
 from dask_diag_lab.collector import TASK
 from dask_diag_lab.collector.wire import key_text
 from dask_diag_lab.schema.columns import wire_error
-from dask_diag_lab.schema.tables import OTHER_PREFIXES
+from dask_diag_lab.schema.tables import OTHER
 from dask_diag_lab.transport import on_worker
 from dask_diag_lab.transport.decode import member, members, numbers
 from dask_diag_lab.transport.link import AnswerError, Arguments, Cluster, run_message
@@ -175,7 +175,7 @@ MAX_SUM: Final = 10 * MAX_NODES
 """Nodes of a sum under way: trees of many workers with different code do not pile up."""
 
 MAX_PREFIXES: Final = 100
-"""Prefixes of `activity`; the others are added up as `OTHER_PREFIXES`."""
+"""Prefixes of `activity`; the others are added up as `OTHER`."""
 
 
 async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
@@ -256,7 +256,7 @@ async def activity(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     missing = await cluster.ask_workers(workers, take, op="profile_metadata", start=0, stop=None)
     rows = {name: prefixes.pop(name) for name in _largest(prefixes)}
     if prefixes:
-        rows[OTHER_PREFIXES] = sum(prefixes.values(), Counter())
+        rows[OTHER] = sum(prefixes.values(), Counter())
     times = sorted({*counts, *(t for counter in rows.values() for t in counter)})
     return {
         "times": times,

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 import dask_diag_lab.collector
 import dask_diag_lab.schema
-from dask_diag_lab.collector import LEAVE, PULL, Collector
+from dask_diag_lab.collector import PULL, UNSUBSCRIBE, Collector
 from dask_diag_lab.schema import Batch, FeedState, SchedulerInfo, State
 from dask_diag_lab.schema.columns import WireError
 from dask_diag_lab.schema.tables import EXTRA_NAMES, GRAPH
@@ -51,8 +51,8 @@ BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
 KEPT: Final = frozenset({"activities"})
-"""Extras of which the history keeps checkpoints, so that they are wanted while nobody looks."""
-STAYING: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
+"""Tables on demand whose checkpoints the history keeps: they are wanted while nobody looks, too."""
+SCHEDULER_TABLES: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
 """What the workers of a cluster that is being closed do not take along."""
 
 AT_ONCE: Final = 3
@@ -88,7 +88,7 @@ class Feed:
         Takes each new `FeedState`.
     is_ending : callable
         Returns whether the cluster is being closed. Once workers have left then, only what is
-        `STAYING` is taken over: the last picture has to be that of before.
+        `SCHEDULER_TABLES` is taken over: the last picture has to be that of before.
     interval_s, idle_interval_s : float
         Seconds between two pulls while somebody watches, and while nobody does: less than the
         collector's lease.
@@ -288,9 +288,9 @@ class Feed:
             raise UnreadableError(f"What the scheduler sends cannot be read: {error}.") from error
         if (known := self._scheduler) is not None and self._is_held_back(batch, known):
             if batch.epoch == self._decoder.epoch:  # else the collector has been closed as well
-                tables = {n: change for n, change in batch.tables.items() if n in STAYING}
+                tables = {n: change for n, change in batch.tables.items() if n in SCHEDULER_TABLES}
                 self._on_batch(replace(batch, tables=tables, graph=None, scheduler=known))
-                self._decoder.accept(STAYING)
+                self._decoder.accept(SCHEDULER_TABLES)
         else:
             self._on_batch(batch)
             self._decoder.accept()
@@ -336,7 +336,7 @@ class Feed:
             return
         if say_goodbye:
             with contextlib.suppress(RefusedError, LinkLostError):  # its lease ends by itself
-                await link.call(LEAVE, subscriber=self._subscriber, timeout_s=2.0)
+                await link.call(UNSUBSCRIBE, subscriber=self._subscriber, timeout_s=2.0)
         await link.close()
 
     def _set_state(self, state: State, reason: str) -> None:

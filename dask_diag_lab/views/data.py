@@ -151,7 +151,7 @@ class DataPlot(View):
         """Return the rows; see `View.table`."""
         rows = self.rows()
         columns = self.columns or [Column(name) for name in rows]
-        cells = {c.name: plain(rows[c.name]) for c in columns if c.in_table}
+        cells = {c.name: plain_column(rows[c.name]) for c in columns if c.in_table}
         units = {c.name: TABLE_UNITS[c.unit] for c in columns if c.unit in TABLE_UNITS}
         return Table(cells, {name: unit for name, unit in units.items() if name in cells})
 
@@ -161,7 +161,7 @@ def length(rows: Rows) -> int:
     return len(next(iter(rows.values()), ()))
 
 
-def plain(column: ColumnData) -> Sequence[Any]:
+def plain_column(column: ColumnData) -> Sequence[Any]:
     """Return a column as plain values, None for what is not known."""
     if not isinstance(column, np.ndarray):
         return list(column)
@@ -204,7 +204,7 @@ class SumsView(JobView[Sums]):
     def sums(self) -> Sums | None:
         """The newest sums that there are; None before the first."""
         actions = self.history.actions
-        return self._latest.of(self.period, actions.version, actions.sums(self.period))
+        return self._latest.get_or_start(self.period, actions.version, actions.sums(self.period))
 
     @property
     def since_text(self) -> str:

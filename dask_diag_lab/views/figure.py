@@ -29,7 +29,7 @@ from bokeh.plotting import figure
 
 from dask_diag_lab.views.data import ColumnData, DataPlot, Rows, length
 from dask_diag_lab.views.look import Look
-from dask_diag_lab.views.models import AllRows, PlainRenderer, SteadyRenderer
+from dask_diag_lab.views.models import AllRows, AtomicRenderer, PlainRenderer
 from dask_diag_lab.views.view import check_lengths
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ window.
 """
 
 
-def quiet_figure(look: Look, **options: Any) -> figure:
+def base_figure(look: Look, **options: Any) -> figure:
     """Return an empty figure that fills its pane, without toolbar, in the colours of ``look``.
 
     Parameters
@@ -106,7 +106,7 @@ def _has(model: Model, name: str, value: object) -> bool:
 
 
 def restyle_figure(plot: Plot, look: Look) -> None:
-    """Give a figure, its axes, grids, title, legends and `quiet_hover` tools the look of a page."""
+    """Give a figure, its axes, grids, title, legends and `base_hover` tools the look of a page."""
     for tool in plot.toolbar.tools:
         if isinstance(tool, HoverTool) and tool.tags:
             set_properties(tool, tooltips=tooltip_html(look, *tool.tags))
@@ -174,7 +174,7 @@ def tooltip_html(look: Look, *lines: str) -> str:
     return f'<div class="ddl">{style}{body}</div>'
 
 
-def quiet_hover(look: Look, *lines: str, **options: Any) -> HoverTool:
+def base_hover(look: Look, *lines: str, **options: Any) -> HoverTool:
     """Return a hover tool whose tooltip is `tooltip_html` of the lines, which are its ``tags``."""
     defaults: dict[str, Any] = {  # Bokeh's tool options have no common type
         "tooltips": tooltip_html(look, *lines),
@@ -332,10 +332,10 @@ class FigureView(DataPlot):
         **options
             What `bokeh.plotting.figure` takes; ``y_range=[]`` for an axis of names.
         """
-        made = quiet_figure(self.look, **options)
+        made = base_figure(self.look, **options)
         made.on_change("renderers", _make_steady)
         if hover:
-            made.add_tools(quiet_hover(self.look, *hover))
+            made.add_tools(base_hover(self.look, *hover))
         return made
 
     def build(self) -> UIElement:
@@ -361,7 +361,7 @@ class FigureView(DataPlot):
 
 
 def _make_steady(_attr: str, old: Sequence[Renderer], new: Sequence[Renderer]) -> None:
-    """Have what a figure's own methods add painted by `SteadyRenderer`s, which they do not make.
+    """Have what a figure's own methods add painted by `AtomicRenderer`s, which they do not make.
 
     They are not replaced: whoever called the method, the legend or a graph holds these already.
     """
@@ -369,4 +369,4 @@ def _make_steady(_attr: str, old: Sequence[Renderer], new: Sequence[Renderer]) -
         if added not in old:
             for part in added.select({"type": GlyphRenderer}):  # two in a graph or a contour
                 if type(part) is GlyphRenderer:
-                    part.__class__ = SteadyRenderer  # which adds no property
+                    part.__class__ = AtomicRenderer  # which adds no property

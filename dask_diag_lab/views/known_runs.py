@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dask_diag_lab.analysis.budget import BUSY
 from dask_diag_lab.analysis.case import case_of
-from dask_diag_lab.analysis.facts import TOLD_S
+from dask_diag_lab.analysis.facts import REPORT_S
 from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
@@ -87,8 +87,8 @@ def version_of(live: LiveSession, record: RunRecord) -> object:
     One that goes on has to be as time passes: also where no task ends, its threads are idle or not.
     One that is over has to be once more, when its workers have told what they did with the CPU.
     """
-    is_told = live.time > record.stop + TOLD_S
-    return record.start, record.stop, is_told if record.is_over else live.time // PACE_S
+    is_reported = live.time > record.stop + REPORT_S
+    return record.start, record.stop, is_reported if record.is_over else live.time // PACE_S
 
 
 def known_run(live: LiveSession, record: RunRecord) -> KnownRun:

@@ -242,7 +242,7 @@ def prefix_palette(look: Look) -> tuple[str, ...]:
 
 
 def prefix_color(index: int, look: Look) -> str:
-    """Return the colour of the prefix with this index in ``history.palette``.
+    """Return the colour of the prefix with this index in ``history.prefix_index``.
 
     No two prefixes are alike until the palette is used up; then it starts again.
     """
@@ -266,6 +266,6 @@ def mixed(color: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
-def quiet_color(look: Look) -> str:
+def faint_color(look: Look) -> str:
     """Return a grey between canvas and secondary text, for what stands for many or for nothing."""
     return mixed(look.background, look.muted, 0.45)

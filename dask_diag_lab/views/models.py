@@ -150,7 +150,7 @@ class AllRows(CDSView):
     """
 
 
-class SteadyRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in Bokeh's stub
+class AtomicRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic in Bokeh's stub
     """Is never painted with new data and old colours.
 
     A browser takes in one after the other, and a change of the layout that comes in the same
@@ -158,7 +158,7 @@ class SteadyRenderer(GlyphRenderer):  # type: ignore[type-arg]  # only generic i
     """
 
 
-class PlainRenderer(SteadyRenderer):
+class PlainRenderer(AtomicRenderer):
     """Draws one glyph, at a fifth of the price of `GlyphRenderer`.
 
     That one holds five: for what is selected, what is not, what is muted, and for drags. All of
@@ -263,4 +263,4 @@ class FlameChart(CanvasChart):
     samples = Int(default=0, help="Of the whole profile.")
     interval_s = Float(default=0.0, help="Seconds that one sample stands for.")
     focus = Int(default=-1, help="Row of the frame that fills the width; -1 for the first.")
-    quiet = Color(default="#bdbdbd", help="Of callers.")
+    faint = Color(default="#bdbdbd", help="Of callers.")

@@ -1,8 +1,8 @@
 """All plots there are: of this package, of other packages and of users.
 
 Routes, the JSON index, the sidebar and the documents derive from it. A plot is its `View` class,
-made known by `register_plot`; the plots of this package come in the same way, when their
-modules are imported by `load_plots`.
+made known by `register_plot`; those of this package are, too, when `PlotRegistry.load` imports
+their modules.
 """
 
 from __future__ import annotations

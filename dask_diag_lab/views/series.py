@@ -18,8 +18,8 @@ from dask_diag_lab.views.data import MOMENT, TABLE_UNITS, Unit
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
-    quiet_figure,
-    quiet_hover,
+    base_figure,
+    base_hover,
     restyle_figure,
     set_properties,
 )
@@ -157,7 +157,7 @@ class SeriesPlot(TimePlot):
     def build(self) -> UIElement:
         """Return the figure; see `View.build`."""
         height = DataRange1d(start=0, min_interval=SMALLEST.get(self.unit, 1.0))
-        self.figure = quiet_figure(self.look, x_range=self._time.model, y_range=height)
+        self.figure = base_figure(self.look, x_range=self._time.model, y_range=height)
         self.figure.min_border_right = 24  # half of the last tick's label
         make_time_axis(self.figure)
         ticker = UnitTicker(unit=self.unit)
@@ -170,7 +170,7 @@ class SeriesPlot(TimePlot):
         self.figure.xgrid.visible = False
         self._glyphs = [self._add_line(at) for at in range(len(self.lines))]
         target = LineGlyph(x="x", y="top", line_alpha=0)
-        hover = quiet_hover(
+        hover = base_hover(
             self.look,
             "@time{custom}",
             *(f"@mean{at}{{custom}}" for at in range(len(self.lines))),

@@ -101,8 +101,8 @@ class StackPlot(View):
         """Bring all parts up to date; see `View.update`."""
         for part in self.parts:
             part.update()
-            if part.opening is not None:
-                self.opening, part.opening = part.opening, None
+            if part.plot_link is not None:
+                self.plot_link, part.plot_link = part.plot_link, None
         captions = [part.caption for part in self.parts]
         first = next((caption for caption in captions if not caption.empty), None)
         for cell, heading, caption in zip(self._cells, self._headings, captions, strict=True):

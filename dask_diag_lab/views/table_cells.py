@@ -23,7 +23,7 @@ class UnitCell(Keywords, StringFormatter):
     unit = String(default="number", help="See `data.Unit`.")
 
 
-class SteadyColumn(Keywords, TableColumn):
+class ShareColumn(Keywords, TableColumn):
     """A column that keeps its share of the table's width; headers stand over their numbers.
 
     Bokeh makes all columns alike when it lays a table out in a place that is not shown yet.

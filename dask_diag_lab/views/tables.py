@@ -18,7 +18,7 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, DataPlot, Rows
 from dask_diag_lab.views.figure import Source, set_properties, smaller
 from dask_diag_lab.views.look import Look, mixed
-from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
+from dask_diag_lab.views.table_cells import ShareColumn, TextCell, UnitCell
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -231,7 +231,7 @@ class SortableTable:
                 self._on_click(index)
 
 
-def _bokeh_column(column: Column) -> SteadyColumn:
+def _bokeh_column(column: Column) -> ShareColumn:
     style: dict[str, Any] = {  # options of a Bokeh model have no common type
         "text_align": "left" if column.is_text else "right",
         "text_color": {"field": COLOR_FIELD},
@@ -239,7 +239,7 @@ def _bokeh_column(column: Column) -> SteadyColumn:
         "null_format": _UNKNOWN,
     }
     is_key = column.unit == "key"
-    return SteadyColumn(
+    return ShareColumn(
         field=column.name,
         title=escape(column.label),  # the page takes a header as markup
         width=_width(column),

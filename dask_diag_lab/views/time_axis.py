@@ -26,7 +26,7 @@ from bokeh.models.annotations import BoxAnnotation
 from bokeh.plotting import figure
 
 from dask_diag_lab.store.sums import Window
-from dask_diag_lab.views.figure import Source, quiet_figure, restyle_figure, set_properties
+from dask_diag_lab.views.figure import Source, base_figure, restyle_figure, set_properties
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.look import Look
 from dask_diag_lab.views.models import (
@@ -340,7 +340,7 @@ class Timeline:
         self.zero = 0.0
         self.time = TimeRange(window)
         self.y_range = Range1d(start=0.5, end=-0.5, bounds=(-0.5, 0.5))
-        self.figure = quiet_figure(
+        self.figure = base_figure(
             look,
             x_range=self.time.model,
             y_range=self.y_range,

@@ -111,7 +111,7 @@ class Caption:
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class PlotLink:
     """A plot that a click in a picture asks for.
 
     Attributes
@@ -276,7 +276,7 @@ class View(ABC):
         Number of the run that it is of; 0 where none is given.
     chosen_period : Window or None
         The stretch that the reader has chosen in the picture; None while it follows the data.
-    opening : Opening or None
+    plot_link : PlotLink or None
         The plot that a click asked for; the page takes it and sets it back to None.
     """
 
@@ -315,7 +315,7 @@ class View(ABC):
         self.period, self.run = ALL, 0
         self._set_arguments(arguments or {})
         self.caption = Caption()
-        self.opening: Opening | None = None
+        self.plot_link: PlotLink | None = None
         self.set_up()
 
     def set_up(self) -> None:
@@ -480,7 +480,7 @@ class View(ABC):
 
     def open(self, plot: str, **arguments: str) -> None:
         """Ask the page to open another plot."""
-        self.opening = Opening(plot, arguments)
+        self.plot_link = PlotLink(plot, arguments)
 
     def close(self) -> None:
         """Let go of what `build` took; the page is gone."""

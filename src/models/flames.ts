@@ -73,10 +73,10 @@ export const flameModels: ModelFactory = (_bokeh, CanvasChart) => {
     }
 
     _paint_box(ctx: Context, { row, left, width, level, isCaller }: IBox): void {
-      const { quiet, background, foreground, muted } = this.model;
+      const { faint, background, foreground, muted } = this.model;
       const isDim = !isCaller && !this.column('match')[row];
       const isOwn = !isCaller && !isDim && this.column('is_own')[row];
-      const color: string = isCaller ? quiet : this.column('color')[row];
+      const color: string = isCaller ? faint : this.column('color')[row];
       const box = [left, level * ROW_PX, Math.max(width, 1), ROW_PX] as const;
       ctx.globalAlpha = isDim ? 0.25 : 1;
       ctx.fillStyle = color;
@@ -156,7 +156,7 @@ export const flameModels: ModelFactory = (_bokeh, CanvasChart) => {
       samples: [Int, 0],
       interval_s: [Float, 0],
       focus: [Int, -1],
-      quiet: [Str, '#bdbdbd']
+      faint: [Str, '#bdbdbd']
     }))
   ];
 };

@@ -31,7 +31,7 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   }
 
   /** Is not painted between data and its colours, which BokehJS takes in one after the other. */
-  class SteadyRendererView extends GlyphRendererView {
+  class AtomicRendererView extends GlyphRendererView {
     async update_data(indices?: Untyped): Promise<void> {
       this._updates = (this._updates ?? 0) + 1;
       try {
@@ -55,7 +55,7 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       }
     }
   }
-  class SteadyRenderer extends GlyphRenderer {
+  class AtomicRenderer extends GlyphRenderer {
     // BokehJS tells by this name what a pointer can be over, for tooltips and selections.
     get type(): string {
       return 'GlyphRenderer';
@@ -63,7 +63,7 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   }
 
   /** Has one view of its glyph where Bokeh's has five, each of which takes in all data. */
-  class PlainRendererView extends SteadyRendererView {
+  class PlainRendererView extends AtomicRendererView {
     async lazy_initialize(): Promise<void> {
       await above.lazy_initialize.call(this);
       this.cds_view = await build_view(this.model.view, { parent: this });
@@ -113,7 +113,7 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
 
   return [
     model('AllRows', AllRows, View),
-    model('SteadyRenderer', SteadyRenderer, SteadyRendererView),
-    model('PlainRenderer', SteadyRenderer, PlainRendererView)
+    model('AtomicRenderer', AtomicRenderer, AtomicRendererView),
+    model('PlainRenderer', AtomicRenderer, PlainRendererView)
   ];
 }

@@ -51,7 +51,7 @@ function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   }
 
   /** Keeps its share of the width: a grid that was laid out unseen has all columns alike. */
-  class SteadyColumn extends TableColumn {
+  class ShareColumn extends TableColumn {
     toColumn(): object {
       return {
         ...super.toColumn(),
@@ -64,7 +64,7 @@ function tableModels(bokeh: IBokehLibrary): readonly IModelClass[] {
   return [
     cell('TextCell', TextCell, undefined, ({ Bool }: Untyped) => ({ keeps_end: [Bool, false] })),
     cell('UnitCell', UnitCell, undefined, ({ Str }: Untyped) => ({ unit: [Str, 'number'] })),
-    cell('SteadyColumn', SteadyColumn)
+    cell('ShareColumn', ShareColumn)
   ];
 }
 

@@ -9,9 +9,9 @@
 import { clusterFor, peersOf, type Peer } from '../dashboards/clusters';
 import { BokehLoader } from '../plot/bokeh';
 import { LivePlot } from '../plot/live';
-import { readLook, storageKey } from '../plot/look';
+import { readTheme, storageKey } from '../plot/theme';
 import { openSession, SavedSession, type PlotCommand, type PlotSession } from '../plot/session';
-import { argumentsOf, NO_ARGUMENTS, type ILook, type IOpening } from '../protocol/control';
+import { argumentsOf, NO_ARGUMENTS, type IPlotTheme, type IPlotLink } from '../protocol/control';
 import type { IDashboard } from '../protocol/dashboard';
 import { english, helpNodes } from '../text';
 import { bytesIn } from '../transport/stream';
@@ -34,28 +34,28 @@ const given =
 const packed = document.getElementById('saved')?.textContent;
 const saved = packed ? unpack(packed) : null;
 
-const look = (): ILook =>
-  readLook(document.documentElement.style.colorScheme !== 'dark', '', 'viridis');
+const pageTheme = (): IPlotTheme =>
+  readTheme(document.documentElement.style.colorScheme !== 'dark', '', 'viridis');
 
 function livePlot(article: HTMLElement): LivePlot {
   const { plot = '', title = plot, named } = article.dataset;
   const live = new LivePlot({
     plot,
     arguments: given,
-    look: look(),
+    theme: pageTheme(),
     trans: english,
     open: (_, name, colors, shown, signal) =>
       saved
         ? openSaved(saved, article)
         : openSession(server.plots, loader, english, name, colors, shown, signal)
   });
-  const around = {
+  const context = {
     plotTitle: title,
     dashboardName: document.querySelector('header .name')?.textContent || 'the dashboard',
-    trouble: null
+    blocker: null
   };
-  live.setSurroundings(around, named === undefined ? '' : title, null);
-  live.onOpening = openTab;
+  live.setContext(context, named === undefined ? '' : title, null);
+  live.onLink = openTab;
   live.node.addEventListener('keydown', event => {
     const verb = KEYS[event.key.toLowerCase()];
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -70,7 +70,7 @@ function livePlot(article: HTMLElement): LivePlot {
 }
 
 /** Open what a click in a picture asked for; browsers allow that only soon after the click. */
-function openTab({ plot, arguments: shown }: IOpening): void {
+function openTab({ plot, arguments: shown }: IPlotLink): void {
   const url = new URL(`plots/${encodeURIComponent(plot)}`, server.base);
   url.search = new URLSearchParams(shown).toString();
   window.open(url.href, '_blank', 'noopener');
@@ -141,7 +141,7 @@ function followTheme({ jupyterPath }: PageServer): void {
     const { style } = document.documentElement;
     if (style.colorScheme !== theme) {
       style.colorScheme = theme;
-      plots.forEach(plot => plot.setLook(look()));
+      plots.forEach(plot => plot.setTheme(pageTheme()));
     }
   };
   read();

@@ -2,11 +2,17 @@
 
 import type { ITag } from '../dashboards/clusters';
 import { headingOf } from '../protocol/control';
-import type { Control, ILook, IOpening, IPlotControl, PlotArguments } from '../protocol/control';
+import type {
+  Control,
+  IPlotTheme,
+  IPlotLink,
+  IPlotControl,
+  PlotArguments
+} from '../protocol/control';
 import { h, messageOf, type ITranslate } from '../text';
 import { Caption } from './caption';
 import type { PlotSession, PlotCommand } from './session';
-import { NOTHING_YET, presentationOf, type ISurroundings, type ConnectionState } from './state';
+import { NOTHING_YET, presentationOf, type IPlotContext, type ConnectionState } from './state';
 
 /** Characters of a picture that is kept in a notebook: 60 kB. */
 const LONGEST_SNAPSHOT = 80_000;
@@ -26,13 +32,13 @@ export type IPlotSession = Pick<PlotSession, keyof PlotSession>;
 export interface ILivePlotOptions {
   readonly plot: string;
   readonly arguments: PlotArguments;
-  readonly look: ILook;
+  readonly theme: IPlotTheme;
   readonly trans: ITranslate;
   /** Open the plot of the dashboard with this id, unless it is given up before. */
   open(
     dashboard: string,
     plot: string,
-    look: ILook,
+    theme: IPlotTheme,
     given: PlotArguments,
     signal: AbortSignal
   ): Promise<IPlotSession>;
@@ -40,7 +46,7 @@ export interface ILivePlotOptions {
 
 export class LivePlot {
   constructor(private readonly _options: ILivePlotOptions) {
-    this._look = _options.look;
+    this._theme = _options.theme;
     this.arguments = _options.arguments;
     this._caption = new Caption(
       _options.trans,
@@ -76,11 +82,11 @@ export class LivePlot {
   /** Something that is shown, or follows from it, changed. */
   onPresented: () => void = () => undefined;
   /** A click in the picture asked for another plot. */
-  onOpening: (opening: IOpening) => void = () => undefined;
+  onLink: (link: IPlotLink) => void = () => undefined;
 
   /** What the plot is called, with what it shows of many: `Profile: inc`. */
   get heading(): string {
-    return headingOf(this._around.plotTitle, this.arguments, this._controls);
+    return headingOf(this._context.plotTitle, this.arguments, this._controls);
   }
 
   /** The files there are of what is shown. */
@@ -114,15 +120,15 @@ export class LivePlot {
   }
 
   /** Say what is around the plot: names, and what keeps it from its data. */
-  setSurroundings(around: ISurroundings, name: string, tag: ITag | null): void {
-    this._around = around;
+  setContext(context: IPlotContext, name: string, tag: ITag | null): void {
+    this._context = context;
     this._caption.setTitles(name, tag);
     this._present();
   }
 
-  setLook(look: ILook): void {
-    this._look = look;
-    this._session?.setLook(look);
+  setTheme(theme: IPlotTheme): void {
+    this._theme = theme;
+    this._session?.setTheme(theme);
     this._openAgain();
   }
 
@@ -150,7 +156,7 @@ export class LivePlot {
   picture(type: 'png' | 'svg' = 'png'): Promise<Blob> {
     const missing = this._options.trans.__('There is no picture yet.');
     const title = `${this.node.getAttribute('aria-label') ?? ''}: ${this._caption.headline}`;
-    const picture = this._session?.picture(title, this._look, type);
+    const picture = this._session?.picture(title, this._theme, type);
     return picture ?? Promise.reject(new Error(missing));
   }
 
@@ -168,7 +174,7 @@ export class LivePlot {
     const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
     // A narrow picture cuts off the end, and who converts the notebook sees nothing but the picture.
     const text = [this.heading, time, headline || empty].join(' · ');
-    const image = this._session.snapshot(text, this._look, LONGEST_SNAPSHOT);
+    const image = this._session.snapshot(text, this._theme, LONGEST_SNAPSHOT);
     return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }
 
@@ -180,7 +186,7 @@ export class LivePlot {
     document.removeEventListener('visibilitychange', this._onVisibility);
     this._observer.disconnect();
     this._session?.dispose();
-    this.onPresented = this.onOpening = () => undefined;
+    this.onPresented = this.onLink = () => undefined;
   }
 
   private get _isSeen(): boolean {
@@ -214,7 +220,7 @@ export class LivePlot {
     const host = h('div', { class: 'jp-DaskDiag-canvas jp-mod-drawing' });
     let session: IPlotSession | null = null;
     try {
-      session = await open(target, plot, this._look, this.arguments, signal);
+      session = await open(target, plot, this._theme, this.arguments, signal);
       if (!signal.aborted) {
         this._caption.stage.append(host);
         await session.draw(host);
@@ -256,7 +262,7 @@ export class LivePlot {
     const setControl = (): void => this._setConnection({ phase: 'open', control: session.control });
     session.onChanged = whileOpen(setControl);
     session.onClosed = whileOpen(() => this._fail(this._options.trans.__('The connection ended.')));
-    session.onOpening = opening => this.onOpening(opening);
+    session.onLink = link => this.onLink(link);
     session.setVisible(this._isSeen);
     setControl();
   }
@@ -284,7 +290,7 @@ export class LivePlot {
     const { heading } = this;
     const hasPicture = this._caption.stage.querySelector(PICTURE) !== null;
     const situation = {
-      ...this._around,
+      ...this._context,
       plotTitle: heading,
       now: Date.now(),
       connection: this._connection,
@@ -296,7 +302,7 @@ export class LivePlot {
     this.presentation = shown;
     const { state, isGreyed } = shown;
     Object.assign(this.node.dataset, { state, picture: hasPicture, greyed: isGreyed });
-    this.node.setAttribute('aria-label', `${heading}, ${this._around.dashboardName}`);
+    this.node.setAttribute('aria-label', `${heading}, ${this._context.dashboardName}`);
     this._caption.show(this.control, heading, shown);
     this.onPresented();
   }
@@ -304,8 +310,8 @@ export class LivePlot {
   private readonly _caption: Caption;
   private readonly _observer: IntersectionObserver;
   private readonly _ticker: ReturnType<typeof setInterval>;
-  private _look: ILook;
-  private _around: ISurroundings = { plotTitle: '', dashboardName: '', trouble: null };
+  private _theme: IPlotTheme;
+  private _context: IPlotContext = { plotTitle: '', dashboardName: '', blocker: null };
   private _connection: ConnectionState = { phase: 'none' };
   private _controls: readonly IPlotControl[] = [];
   private _session: IPlotSession | null = null;
@@ -324,12 +330,12 @@ export class LivePlot {
 /** Wait until a plot has data of its cluster, or says why there is none: before, its picture is blank. */
 function untilFilled(session: IPlotSession): Promise<void> {
   return new Promise(resolve => {
-    const look = (): void => {
+    const read = (): void => {
       if (session.control.state !== 'connecting' || !session.isOpen) {
         resolve();
       }
     };
-    session.onChanged = session.onClosed = look;
-    look();
+    session.onChanged = session.onClosed = read;
+    read();
   });
 }

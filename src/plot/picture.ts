@@ -1,6 +1,6 @@
 /** A picture as it is saved: its headline and legend above what was drawn, on the page's colour. */
 
-import { LEGEND_MARKS, type ILegendItem, type ILook } from '../protocol/control';
+import { LEGEND_MARKS, type ILegendItem, type IPlotTheme } from '../protocol/control';
 import type { IBokeh, ICanvasLayer } from './bokeh';
 
 /** Height of a line and the space left of it, in CSS pixels. */
@@ -17,7 +17,7 @@ export function pictureOf(
   picture: ICanvasLayer,
   title: string,
   legend: readonly ILegendItem[],
-  look: ILook,
+  theme: IPlotTheme,
   zoom = 1
 ): ICanvasLayer {
   const { CanvasLayer } = bokeh.require('core/util/canvas');
@@ -25,20 +25,20 @@ export function pictureOf(
   const layer = new CanvasLayer(picture.backend, picture.pixel_ratio !== 1);
   layer.resize(width, height + 2 * LINE_PX);
   const { ctx: context, pixel_ratio: scale } = layer; // Bokeh exports in the screen's pixels
-  context.fillStyle = look.background;
+  context.fillStyle = theme.background;
   context.fillRect(0, 0, width * scale, (height + 2 * LINE_PX) * scale);
   const top = Math.round(2 * LINE_PX * scale);
   context.drawImage(picture.canvas, 0, top, width * scale, height * scale);
   context.scale(scale, scale);
   context.textBaseline = 'middle';
   let x = MARGIN_PX;
-  const write = (text: string, line: number, color = look.foreground, alpha = 1): void => {
+  const write = (text: string, line: number, color = theme.foreground, alpha = 1): void => {
     Object.assign(context, { fillStyle: color, globalAlpha: alpha });
     context.fillText(text, x, (line - 0.5) * LINE_PX);
   };
-  context.font = `bold ${look.font_size} ${look.font}`;
+  context.font = `bold ${theme.font_size} ${theme.font}`;
   write(title, 1);
-  context.font = `${look.font_size} ${look.font}`;
+  context.font = `${theme.font_size} ${theme.font}`;
   for (const { label, shape, color, alpha } of legend) {
     write(LEGEND_MARKS[shape] ?? LEGEND_MARKS.fill, 2, color, alpha);
     x += LINE_PX / 2 + 4;

@@ -5,8 +5,8 @@ import {
   Control,
   documentOf,
   fieldsOf,
-  type ILook,
-  type IOpening,
+  type IPlotTheme,
+  type IPlotLink,
   type ISelection,
   type PlotArguments
 } from '../protocol/control';
@@ -40,11 +40,11 @@ export async function openSession(
   loader: BokehLoader,
   trans: ITranslate,
   plot: string,
-  look: ILook,
+  theme: IPlotTheme,
   given: PlotArguments,
   signal: AbortSignal
 ): Promise<PlotSession> {
-  const opened = server.stream.open({ plot, look, arguments: given });
+  const opened = server.stream.open({ plot, look: theme, arguments: given });
   const giveUp = (): void => opened.close();
   signal.addEventListener('abort', giveUp);
   try {
@@ -78,7 +78,7 @@ export class PlotSession {
       throw new Error(_trans.__('The dashboard is of another version of dask_diag_lab.'));
     }
     this.control = new Control(this._model);
-    this._opening = this.control.open?.n;
+    this._lastLink = this.control.open?.n;
     _document.on_change(this._send, true);
     _stream?.follow(this._take, () => this.onClosed());
   }
@@ -88,7 +88,7 @@ export class PlotSession {
   /** The connection ended, and not by `dispose`. */
   onClosed: () => void = () => undefined;
   /** A click in the picture asked for another plot. */
-  onOpening: (opening: IOpening) => void = () => undefined;
+  onLink: (link: IPlotLink) => void = () => undefined;
 
   /** What the server says now. */
   control = new Control({});
@@ -108,8 +108,8 @@ export class PlotSession {
     this._model?.setv({ visible: isVisible });
   }
 
-  setLook(look: ILook): void {
-    this._model?.setv({ look: JSON.stringify(look) });
+  setTheme(theme: IPlotTheme): void {
+    this._model?.setv({ look: JSON.stringify(theme) });
   }
 
   /** Ask something of the view: a verb, `show` with arguments, or `set` with controls' values. */
@@ -130,22 +130,22 @@ export class PlotSession {
   }
 
   /** The picture with its headline and legend. */
-  async picture(title: string, look: ILook, type: 'png' | 'svg'): Promise<Blob> {
+  async picture(title: string, theme: IPlotTheme, type: 'png' | 'svg'): Promise<Blob> {
     const picture = this._export(type, true);
     if (picture === undefined) {
       throw new Error(this._trans.__('There is no picture yet.'));
     }
-    const layer = pictureOf(this._bokeh, picture, title, this.control.legend, look);
+    const layer = pictureOf(this._bokeh, picture, title, this.control.legend, theme);
     return layer.to_blob().catch(() => {
       throw new Error(this._trans.__('The picture is too large.'));
     });
   }
 
   /** The same at once, as PNG in base64 of so many characters at most; '' of a table. */
-  snapshot(title: string, look: ILook, longest: number): string {
+  snapshot(title: string, theme: IPlotTheme, longest: number): string {
     const picture = this.isPictured ? this._export('png', false) : undefined;
     for (let zoom = 1; picture !== undefined; zoom *= 0.7) {
-      const layer = pictureOf(this._bokeh, picture, title, this.control.legend, look, zoom);
+      const layer = pictureOf(this._bokeh, picture, title, this.control.legend, theme, zoom);
       const [, base64 = ''] = layer.canvas.toDataURL().split(',');
       if (base64.length <= longest) {
         return base64;
@@ -186,9 +186,9 @@ export class PlotSession {
     // Once for all that one update says: each property has an event of its own.
     this.control = new Control(this._model ?? {});
     const { open } = this.control;
-    if (open !== null && open.n !== this._opening) {
-      this._opening = open.n;
-      this.onOpening(open);
+    if (open !== null && open.n !== this._lastLink) {
+      this._lastLink = open.n;
+      this.onLink(open);
     }
     this.onChanged();
   };
@@ -198,7 +198,7 @@ export class PlotSession {
   protected _figures: readonly IBokehFigureView[] = [];
   private _release: () => void = () => undefined;
   private _commands = 0;
-  private _opening: number | undefined;
+  private _lastLink: number | undefined;
 }
 
 /** A document that was saved: nobody answers what is asked of it. */

@@ -21,7 +21,7 @@ export interface IChoice {
 }
 
 /** A reason outside the plot's own connection: no server, no cluster, a kernel that is busy. */
-export interface ITrouble {
+export interface IBlocker {
   readonly state: PlotState;
   readonly message: string;
   /** Since when, in ms since the epoch; told while it lasts. */
@@ -30,16 +30,16 @@ export interface ITrouble {
 }
 
 /** What is around a plot. */
-export interface ISurroundings {
+export interface IPlotContext {
   readonly plotTitle: string;
   readonly dashboardName: string;
-  readonly trouble: ITrouble | null;
+  readonly blocker: IBlocker | null;
   /** By what unusual way it comes. */
   readonly transport?: string;
 }
 
 /** Everything that a plot's state follows from. */
-export interface ISituation extends ISurroundings {
+export interface ISituation extends IPlotContext {
   readonly now: number;
   readonly connection: ConnectionState;
   readonly isSeen: boolean;
@@ -73,10 +73,10 @@ const PATIENCE_MS = 1500;
 
 /** Return what a plot shows in a situation. */
 export function presentationOf(at: ISituation, trans: ITranslate): Presentation {
-  const { now, trouble, connection, plotTitle, dashboardName } = at;
+  const { now, blocker, connection, plotTitle, dashboardName } = at;
   const span = (ms: number): string => formatSpan(ms / 1000);
-  if (trouble !== null) {
-    const { state, message, since, choices = [] } = trouble;
+  if (blocker !== null) {
+    const { state, message, since, choices = [] } = blocker;
     const elapsed = since === undefined ? '' : span(now - since);
     return { ...NOTHING_YET, state, message, choices, elapsed, isGreyed: true };
   }

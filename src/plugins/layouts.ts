@@ -69,6 +69,7 @@ export const layoutsPlugin = addOn(
       if (!app.commands.hasCommand(CommandIDs.reprButton)) {
         app.commands.addCommand(CommandIDs.reprButton, {
           label: trans.__('Launch dashboard in JupyterLab'),
+          icon: diagIcon,
           describedBy: describedBy(),
           execute: () => {
             const binding = frontBinding(context);

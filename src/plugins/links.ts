@@ -4,7 +4,7 @@ import { Clipboard, InputDialog } from '@jupyterlab/apputils';
 import { addIcon, closeIcon, downloadIcon, launchIcon, linkIcon } from '@jupyterlab/ui-components';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
-import type { IOpening } from '../protocol/control';
+import type { IPlotLink } from '../protocol/control';
 import { h, messageOf, type ITranslate } from '../text';
 import { CommandIDs, PAGES } from '../tokens';
 import { bindingOf } from '../widgets/binding';
@@ -215,7 +215,7 @@ function openTab(url: string | undefined): void {
 export function openInBrowser(
   { server, trans }: IPlotServices,
   { dashboard, dashboardName }: PlotWidget,
-  { plot, arguments: given }: IOpening
+  { plot, arguments: given }: IPlotLink
 ): void {
   const known = dashboard?.plots.find(({ name }) => name === plot);
   if (!dashboard || !known) {

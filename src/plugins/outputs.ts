@@ -45,7 +45,7 @@ function addOutputs({ services, notebooks }: IShared, registry: IRenderMimeRegis
     createRenderer: ({ resolver }) => {
       const output = new OutputPlot(services, resolver, plot =>
         // A cell has no place for what a click in its picture asks for.
-        plot.opened.connect((_, opening) => openInBrowser(services, plot, opening))
+        plot.opened.connect((_, link) => openInBrowser(services, plot, link))
       );
       const panel = notebooks?.find(({ context }) => context.urlResolver === resolver);
       // Where people edit together, what one writes makes the output of all others anew.

@@ -10,7 +10,7 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import {
   isSameArguments,
   NO_ARGUMENTS,
-  type IOpening,
+  type IPlotLink,
   type PlotArguments
 } from '../protocol/control';
 import { BOARD_ID, NAMESPACE } from '../tokens';
@@ -127,7 +127,7 @@ export class PaneManager {
       }
     });
     if (pane instanceof PlotPane) {
-      pane.content.opened.connect((_, opening) => this._drillDown(pane, opening));
+      pane.content.opened.connect((_, link) => this._drillDown(pane, link));
     }
     void this.tracker.add(pane);
     this._fill(pane); // its commands find it by now
@@ -197,11 +197,11 @@ export class PaneManager {
    * A click in a pane asked for another plot of its dashboard. All such share one pane, in which a
    * button leads back to what was clicked: to the pane, or to what was there before.
    */
-  private _drillDown({ content, node }: Pane, opening: IOpening): void {
+  private _drillDown({ content, node }: Pane, link: IPlotLink): void {
     const { binding, dashboard } = content;
-    const { plot, arguments: given } = opening;
+    const { plot, arguments: given } = link;
     if (this._labShell === null || !dashboard?.plots.some(({ name }) => name === plot)) {
-      openInBrowser(this._shared.services, content, opening);
+      openInBrowser(this._shared.services, content, link);
       return;
     }
     const last = this._drilled?.isAttached === true ? this._drilled : null;

@@ -10,6 +10,9 @@ import { createToolbarFactory, IToolbarWidgetRegistry, setToolbar } from '@jupyt
 import { ISettingRegistry } from '@jupyterlab/settingregistry';
 import { ITranslator, nullTranslator, type TranslationBundle } from '@jupyterlab/translation';
 import {
+  caretLeftIcon,
+  caretRightIcon,
+  clearIcon,
   closeIcon,
   downloadIcon,
   listIcon,
@@ -23,7 +26,16 @@ import { argumentsOf } from '../protocol/control';
 import { CommandIDs, TOOLBAR_FACTORY } from '../tokens';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/binding';
 import { watchFrames } from '../widgets/frame';
-import { fitIcon, frozenIcon, helpIcon, liveIcon, plotIcon, tableIcon } from '../widgets/icons';
+import {
+  fitIcon,
+  frozenIcon,
+  helpIcon,
+  liveIcon,
+  plotIcon,
+  tableIcon,
+  zoomInIcon,
+  zoomOutIcon
+} from '../widgets/icons';
 import { FramePane, PlotPane, type Pane } from '../widgets/pane';
 import {
   afterPalette,
@@ -277,10 +289,18 @@ function addPlotCommands(context: IPaneContext): void {
       content.live.send(verb);
   const isFollowing = ({ content }: PlotPane): boolean => content.live.presentation.pill === '';
   addPaneCommands(context, isOurs, {
-    [CommandIDs.zoomIn]: { label: trans.__('Zoom in'), run: send('zoom-in') },
-    [CommandIDs.zoomOut]: { label: trans.__('Zoom out'), run: send('zoom-out') },
-    [CommandIDs.panLeft]: { label: trans.__('Pan to earlier'), run: send('pan-left') },
-    [CommandIDs.panRight]: { label: trans.__('Pan to later'), run: send('pan-right') },
+    [CommandIDs.zoomIn]: { label: trans.__('Zoom in'), icon: zoomInIcon, run: send('zoom-in') },
+    [CommandIDs.zoomOut]: { label: trans.__('Zoom out'), icon: zoomOutIcon, run: send('zoom-out') },
+    [CommandIDs.panLeft]: {
+      label: trans.__('Pan to earlier'),
+      icon: caretLeftIcon,
+      run: send('pan-left')
+    },
+    [CommandIDs.panRight]: {
+      label: trans.__('Pan to later'),
+      icon: caretRightIcon,
+      run: send('pan-right')
+    },
     [CommandIDs.fitPlot]: {
       label: trans.__('Fit all into the plot'),
       caption: trans.__('Fit'),
@@ -300,7 +320,11 @@ function addPlotCommands(context: IPaneContext): void {
       isShown: isFollowing,
       run: send('freeze')
     },
-    [CommandIDs.clearPlot]: { label: trans.__('Clear the plot'), run: send('clear') },
+    [CommandIDs.clearPlot]: {
+      label: trans.__('Clear the plot'),
+      icon: clearIcon,
+      run: send('clear')
+    },
     [CommandIDs.savePlot]: {
       label: args => savingLabel(textArg(args, 'format') ?? 'png', trans),
       caption: args => (isButton(args) ? trans.__('Save…') : ''),

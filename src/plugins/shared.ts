@@ -10,8 +10,8 @@ import { Signal } from '@lumino/signaling';
 import { IDashboards } from '../dashboards/dashboards';
 import { RunsModel } from '../dashboards/runs';
 import { BokehLoader } from '../plot/bokeh';
-import { readLook, storageKey } from '../plot/look';
-import type { ILook } from '../protocol/control';
+import { readTheme, storageKey } from '../plot/theme';
+import type { IPlotTheme } from '../protocol/control';
 import { TRANSLATION_DOMAIN } from '../tokens';
 import { Server } from '../transport/server';
 import type { IPlotServices } from '../widgets/services';
@@ -48,8 +48,8 @@ function plotServices(
   trans: TranslationBundle
 ): IPlotServices {
   const { serverSettings } = app.serviceManager;
-  const lookChanged = new Signal<object, void>({});
-  const read = (): ILook => {
+  const themeChanged = new Signal<object, void>({});
+  const read = (): IPlotTheme => {
     const { jpThemeLight, jpThemeName = '' } = document.body.dataset;
     const isLight = jpThemeLight !== 'false';
     if (jpThemeLight !== undefined) {
@@ -57,14 +57,14 @@ function plotServices(
       const key = storageKey('theme', serverSettings.baseUrl);
       window.localStorage.setItem(key, isLight ? 'light' : 'dark');
     }
-    return readLook(isLight, jpThemeName, settings.palette);
+    return readTheme(isLight, jpThemeName, settings.palette);
   };
-  let look = read();
+  let theme = read();
   const update = (): void => {
-    const last = JSON.stringify(look);
-    look = read();
-    if (JSON.stringify(look) !== last) {
-      lookChanged.emit();
+    const last = JSON.stringify(theme);
+    theme = read();
+    if (JSON.stringify(theme) !== last) {
+      themeChanged.emit();
     }
   };
   themes?.themeChanged.connect(update);
@@ -78,9 +78,9 @@ function plotServices(
     runs: new RunsModel(dashboards, server),
     loader: new BokehLoader(trans),
     trans,
-    get look() {
-      return look;
+    get theme() {
+      return theme;
     },
-    lookChanged
+    themeChanged
   };
 }

@@ -86,7 +86,7 @@ export function isPlotName(text: string): boolean {
 export type Palette = 'viridis' | 'okabe-ito';
 
 /** Colours and font of the page, as the views take them; colours are `#rrggbb`. */
-export interface ILook {
+export interface IPlotTheme {
   readonly name: 'light' | 'dark' | 'high-contrast';
   readonly foreground: string;
   readonly muted: string;
@@ -129,7 +129,7 @@ export interface IPlotControl {
 }
 
 /** Another plot of the same dashboard that a click in a picture asks for. */
-export interface IOpening {
+export interface IPlotLink {
   readonly plot: string;
   readonly arguments: PlotArguments;
   /** Counts the requests of one page, so that the same one can be made twice. */
@@ -173,7 +173,7 @@ export class Control {
   /** Endings of the files of its data, such as `csv`. */
   readonly formats = this._text('formats').split(' ').filter(Boolean);
   /** What a click in the picture asked for last; null before any. */
-  readonly open = openingOf(this._text('open'));
+  readonly open = plotLinkOf(this._text('open'));
 
   private _field(key: string): unknown {
     return (this._model as Fields)[key]; // any object has string keys
@@ -199,7 +199,7 @@ export class Control {
 }
 
 /** Return the plot that a control's `open` asks for, or null when it asks for none that can be. */
-export function openingOf(text: string): IOpening | null {
+export function plotLinkOf(text: string): IPlotLink | null {
   const { plot, arguments: asked, n } = Object(parsed(text)) as Fields; // then it has string keys
   return isText(plot) && isPlotName(plot) && typeof n === 'number'
     ? { plot, arguments: argumentsOf(asked), n }

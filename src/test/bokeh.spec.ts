@@ -7,7 +7,7 @@ import {
 import { openSession, type PlotSession } from '../plot/session';
 import { PlotStream } from '../transport/stream';
 import { english } from '../text';
-import { FakeTransport, LOOK } from './plots';
+import { FakeTransport, THEME } from './plots';
 
 describe('loading BokehJS', () => {
   const page: { Bokeh?: unknown } = window as object; // of somebody else
@@ -157,7 +157,7 @@ describe('a live document', () => {
     };
     const loader = { load: () => Promise.resolve(bokeh) } as unknown as BokehLoader; // all of it
     const server = { get: () => Promise.reject(new Error()), url: (path: string) => path, stream };
-    const opening = openSession(server, loader, english, 'progress', LOOK, {}, signal);
+    const opening = openSession(server, loader, english, 'progress', THEME, {}, signal);
     const { id } = transport.sent.at(-1) as { id: string };
     const scripts = ['static/js/bokeh.js'];
     if (isAnswered) {
@@ -205,15 +205,15 @@ describe('a live document', () => {
 
   it('reads what the server says of it once an update, and tells of a click once', async () => {
     const session = await open();
-    const [onChanged, onOpening] = [jest.fn(), jest.fn()];
-    Object.assign(session, { onChanged, onOpening });
+    const [onChanged, onLink] = [jest.fn(), jest.fn()];
+    Object.assign(session, { onChanged, onLink });
     model.open = '{"plot": "profile", "arguments": {}, "n": 1}';
     const patch = { events: [{ attr: 'open' }, { attr: 'note' }] };
     for (let i = 0; i < 2; i += 1) {
       transport.say({ type: 'patch', id: '1', patch });
     }
     expect(onChanged).toHaveBeenCalledTimes(2);
-    expect(onOpening.mock.calls).toEqual([[{ plot: 'profile', arguments: {}, n: 1 }]]);
+    expect(onLink.mock.calls).toEqual([[{ plot: 'profile', arguments: {}, n: 1 }]]);
   });
 
   it('that is given up leaves no connection, not even one that never opens', async () => {

@@ -1,7 +1,7 @@
 import { Control } from '../protocol/control';
 import { LivePlot } from '../plot/live';
 import { english } from '../text';
-import { FakeSession, LOOK, settled } from './plots';
+import { FakeSession, THEME, settled } from './plots';
 
 let sessions: FakeSession[];
 let asked: string[];
@@ -22,9 +22,9 @@ beforeEach(() => {
   plot = new LivePlot({
     plot: 'progress',
     arguments: {},
-    look: LOOK,
+    theme: THEME,
     trans: english,
-    open: (dashboard, _plot, _look, given) => {
+    open: (dashboard, _plot, _theme, given) => {
       asked.push(dashboard);
       askedAt.push(Date.now());
       shownArguments.push(given);
@@ -38,8 +38,8 @@ beforeEach(() => {
     }
   });
   document.body.append(plot.node);
-  const around = { plotTitle: 'Progress', dashboardName: 'a.ipynb', trouble: null };
-  plot.setSurroundings(around, '', null);
+  const context = { plotTitle: 'Progress', dashboardName: 'a.ipynb', blocker: null };
+  plot.setContext(context, '', null);
 });
 
 afterEach(() => {

@@ -102,7 +102,7 @@ describe('the panes', () => {
   it('lead back to what was clicked, also where that was closed', () => {
     const binding = bindingOf(own);
     const clicked = panes.open('budget', binding);
-    (clicked as PlotPane).content.opened.emit({ plot: 'task-stream', arguments: {}, n: 1 });
+    (clicked as PlotPane).content.live.onLink({ plot: 'task-stream', arguments: {}, n: 1 });
     const { back } = panes.find('task-stream', binding)!;
     expect(back?.heading).toBe(clicked.content.heading);
     back?.go();

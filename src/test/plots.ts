@@ -1,10 +1,10 @@
 /** A live document that a test sets, in place of one of a kernel. */
 
-import { Control, type ILook, type IOpening, type IPeriod } from '../protocol/control';
+import { Control, type IPlotTheme, type IPlotLink, type IPeriod } from '../protocol/control';
 import type { PlotSession } from '../plot/session';
 import type { IConnection, IReceiver } from '../transport/stream';
 
-export const LOOK: ILook = {
+export const THEME: IPlotTheme = {
   name: 'light',
   foreground: '#000000',
   muted: '#666666',
@@ -20,13 +20,13 @@ export const LOOK: ILook = {
 export class FakeSession {
   onChanged = (): void => undefined;
   onClosed = (): void => undefined;
-  onOpening: (opening: IOpening) => void = () => undefined;
+  onLink: (link: IPlotLink) => void = () => undefined;
   control = new Control({ state: 'live' });
   isOpen = true;
   isDisposed = false;
   isVisible: boolean | null = null;
   readonly sent: unknown[] = [];
-  readonly looks: ILook[] = [];
+  readonly themes: IPlotTheme[] = [];
   readonly selected: (IPeriod | null)[] = [];
 
   draw(element: HTMLElement): Promise<void> {
@@ -36,8 +36,8 @@ export class FakeSession {
   setVisible(isVisible: boolean): void {
     this.isVisible = isVisible;
   }
-  setLook(look: ILook): void {
-    this.looks.push(look);
+  setTheme(theme: IPlotTheme): void {
+    this.themes.push(theme);
   }
   send(...command: unknown[]): void {
     this.sent.push(command);

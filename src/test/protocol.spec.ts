@@ -5,7 +5,7 @@ import {
   documentOf,
   headingOf,
   isSameArguments,
-  openingOf,
+  plotLinkOf,
   queryOf
 } from '../protocol/control';
 import { ProtocolError } from '../text';
@@ -89,11 +89,11 @@ describe('the control', () => {
   });
 
   it('asks only for what can be a plot', () => {
-    expect(openingOf('{"plot": "profile", "arguments": {"prefix": "inc"}, "n": 2}')).toEqual({
+    expect(plotLinkOf('{"plot": "profile", "arguments": {"prefix": "inc"}, "n": 2}')).toEqual({
       plot: 'profile',
       arguments: { prefix: 'inc' },
       n: 2
     });
-    expect(openingOf('{"plot": "../x", "n": 1}')).toBeNull();
+    expect(plotLinkOf('{"plot": "../x", "n": 1}')).toBeNull();
   });
 });

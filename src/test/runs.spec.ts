@@ -41,6 +41,23 @@ it('runs are followed while somebody looks, and by the one who looks closest', (
   expect([far.connections, far.isOpen]).toEqual([1, false]);
 });
 
+it('a connection that ends at once is tried again ever later, one that works soon', () => {
+  jest.useFakeTimers();
+  const { far, runs } = watched();
+  runs.watch('sidebar', ['one'], 'closely');
+  const waits = ['', '', 'works', ''].map(how => {
+    if (how) {
+      far.tell([RUN]);
+    }
+    const before = Date.now();
+    far.end('it is gone');
+    jest.advanceTimersToNextTimer();
+    return (Date.now() - before) / 1000;
+  });
+  expect(waits).toEqual([5, 10, 5, 10]);
+  jest.useRealTimers();
+});
+
 it('runs are not followed closely while the page is hidden', () => {
   const { far, runs } = watched();
   const hidden = jest.spyOn(document, 'hidden', 'get');

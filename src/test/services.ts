@@ -10,7 +10,7 @@ import { Server } from '../transport/server';
 import { PlotStream } from '../transport/stream';
 import type { IPlotServices } from '../widgets/services';
 import { DashboardList, trans } from './dashboards';
-import { LOOK } from './plots';
+import { THEME } from './plots';
 
 /** Services with a list that the test sets, and a server that never answers. */
 export function services(
@@ -36,8 +36,8 @@ export function services(
     }) as Server,
     loader: new BokehLoader(trans),
     trans,
-    look: LOOK,
-    lookChanged: new Signal<object, void>({})
+    theme: THEME,
+    themeChanged: new Signal<object, void>({})
   };
 }
 

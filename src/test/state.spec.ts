@@ -13,7 +13,7 @@ function present(
     now: NOW,
     plotTitle: 'Progress',
     dashboardName: 'a.ipynb',
-    trouble: null,
+    blocker: null,
     connection: open,
     isSeen: true,
     hasPicture: true,
@@ -79,9 +79,9 @@ describe('a plot', () => {
     ]);
   });
 
-  it('has a trouble of its surroundings before its own state', () => {
-    const trouble = { state: 'stale', message: 'Busy.', since: NOW - 2000 } as const;
-    const { state, message, elapsed, isGreyed } = present({ trouble });
+  it('has a blocker of its place before its own state', () => {
+    const blocker = { state: 'stale', message: 'Busy.', since: NOW - 2000 } as const;
+    const { state, message, elapsed, isGreyed } = present({ blocker });
     expect([state, message, elapsed, isGreyed]).toEqual(['stale', 'Busy.', '2 s', true]);
   });
 });

@@ -6,7 +6,7 @@
 
 import { KernelMessage, type Kernel } from '@jupyterlab/services';
 import { UUID } from '@lumino/coreutils';
-import { Signal } from '@lumino/signaling';
+import { Signal, type ISignal } from '@lumino/signaling';
 
 import { fieldsOf, isText, type Fields } from '../protocol/control';
 import { listAfter, type IDashboard } from '../protocol/dashboard';
@@ -38,7 +38,7 @@ interface IPart {
 }
 
 /** Takes what comes for a stream or a request. */
-type Taker = (part: Pick<IPart, 'kind' | 'status' | 'reason'>, bytes: ArrayBuffer) => void;
+type PartHandler = (part: Pick<IPart, 'kind' | 'status' | 'reason'>, bytes: ArrayBuffer) => void;
 
 /** The kernels of this page, and the dashboards that they tell of. */
 export class KernelChannels {
@@ -47,7 +47,9 @@ export class KernelChannels {
     window.addEventListener('pagehide', () => this._channels.forEach(one => one.leave()));
   }
 
-  readonly changed = new Signal<object, void>(this);
+  get changed(): ISignal<unknown, void> {
+    return this._changed;
+  }
 
   get all(): readonly IChannelDashboard[] {
     const all = [...this._channels.values()].flatMap(channel => channel.dashboards);
@@ -58,12 +60,12 @@ export class KernelChannels {
   /** Listen to a kernel until it is gone; harmless to repeat. */
   follow(kernel: Kernel.IKernelConnection): void {
     if (!this._channels.has(kernel)) {
-      const channel = new KernelChannel(kernel, this._trans, () => this.changed.emit());
+      const channel = new KernelChannel(kernel, this._trans, () => this._changed.emit());
       this._channels.set(kernel, channel);
       kernel.disposed.connect(() => {
         channel.clear();
         this._channels.delete(kernel);
-        this.changed.emit();
+        this._changed.emit();
       });
     }
   }
@@ -76,6 +78,7 @@ export class KernelChannels {
     }
   }
 
+  private readonly _changed = new Signal<this, void>(this);
   private readonly _channels = new Map<Kernel.IKernelConnection, KernelChannel>();
 }
 
@@ -105,7 +108,7 @@ class KernelChannel {
 
   /** The page is left. */
   leave(): void {
-    this._servers.forEach(server => server.tell('close'));
+    this._servers.forEach(server => server.send('close'));
   }
 
   /** Everything has ended. */
@@ -197,7 +200,7 @@ class ChannelServer implements IPlotServer {
     private readonly _trans: ITranslate,
     private readonly _send: (field: Fields) => void
   ) {
-    this._keeper = setInterval(() => this.tell('keep'), KEEP_MS);
+    this._keepAlive = setInterval(() => this.send('keep'), KEEP_MS);
     this.stream = new PlotStream(receiver => this._connect(receiver), _trans);
   }
 
@@ -222,17 +225,17 @@ class ChannelServer implements IPlotServer {
 
   /** What is open is not whole any more, though the kernel goes on with it. */
   interrupt(): void {
-    this.tell('close');
+    this.send('close');
     this._end(this._trans.__('Messages of the kernel were lost on their way.'));
   }
 
   dispose(): void {
-    clearInterval(this._keeper);
+    clearInterval(this._keepAlive);
     this._end(this._trans.__('The kernel is gone.'));
   }
 
   /** Have the kernel keep what is open, or close it. */
-  tell(what: 'keep' | 'close'): void {
+  send(what: 'keep' | 'close'): void {
     if (this._asked.size > 0) {
       this._send({ do: what, ids: [...this._asked.keys()] });
     }
@@ -267,7 +270,7 @@ class ChannelServer implements IPlotServer {
   }
 
   /** Ask for something; returns the id of what comes. */
-  private _ask(what: string, given: Fields, take: Taker): string {
+  private _ask(what: string, given: Fields, take: PartHandler): string {
     const id = UUID.uuid4();
     this._asked.set(id, { take, chunks: [] });
     this._send({ do: what, id, ...given });
@@ -295,7 +298,7 @@ class ChannelServer implements IPlotServer {
   }
 
   /** What is open, with what has come of a message that is not whole. */
-  private readonly _asked = new Map<string, { take: Taker; chunks: ArrayBuffer[] }>();
-  private readonly _keeper: ReturnType<typeof setInterval>;
+  private readonly _asked = new Map<string, { take: PartHandler; chunks: ArrayBuffer[] }>();
+  private readonly _keepAlive: ReturnType<typeof setInterval>;
   private _taking: Promise<void> = Promise.resolve();
 }

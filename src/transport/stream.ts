@@ -53,8 +53,9 @@ export interface IMessage {
 /** An opening that takes longer is given up; a busy kernel answers late (ms). */
 const OPEN_TIMEOUT_MS = 60_000;
 
-/** How long after its end a connection is opened again for who follows the runs (ms). */
+/** How long after its end a connection is opened again for who follows the runs; doubles up to (ms). */
 const RETRY_MS = 5000;
+const LONGEST_RETRY_MS = 60_000;
 
 /** Connected while somebody follows; each plot reopens itself when the connection has ended. */
 export class PlotStream {
@@ -129,6 +130,7 @@ export class PlotStream {
   }
 
   private _take(frame: ArrayBuffer): void {
+    this._wait = RETRY_MS;
     try {
       for (const message of messagesIn(frame)) {
         const { id, type } = message.fields;
@@ -150,7 +152,8 @@ export class PlotStream {
     this._connection = undefined;
     [...this._plots.values()].forEach(plot => plot.end(reason));
     if (this._follows !== null) {
-      this._retry = setTimeout(() => this._connect(), RETRY_MS);
+      this._retry = setTimeout(() => this._connect(), this._wait);
+      this._wait = Math.min(2 * this._wait, LONGEST_RETRY_MS);
     }
   }
 
@@ -179,6 +182,7 @@ export class PlotStream {
   private _follows: 'closely' | 'slowly' | null = null;
   private _runs: readonly IRun[] = [];
   private _retry: ReturnType<typeof setTimeout> | undefined;
+  private _wait = RETRY_MS;
   private _opened = 0;
 }
 

@@ -9,7 +9,7 @@ import { IFrame } from '@jupyterlab/ui-components';
 
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import type { IPlotSession } from '../plot/live';
-import type { ITrouble } from '../plot/state';
+import type { IBlocker } from '../plot/state';
 import { Control, NO_ARGUMENTS } from '../protocol/control';
 import { FRAME_CLASS } from '../tokens';
 import { livePlot, PlotWidget, type IPlotOptions } from './plotwidget';
@@ -32,7 +32,7 @@ export class FramePlot extends PlotWidget {
   constructor(options: IPlotOptions) {
     super(
       options,
-      livePlot({ ...options, arguments: NO_ARGUMENTS }, (id, plot, _look, _given, signal) =>
+      livePlot({ ...options, arguments: NO_ARGUMENTS }, (id, plot, _theme, _given, signal) =>
         openFrame(options.services, id, plot, signal)
       )
     );
@@ -62,12 +62,12 @@ export class FramePlot extends PlotWidget {
     this.live.setTarget(target ?? null, [scheduler?.address, connections].join());
   }
 
-  protected override trouble(): ITrouble | null {
+  protected override blocker(): IBlocker | null {
     const { dashboards, trans } = this.services;
     const message = trans.__(
       'Dask’s own plots need websockets, which something between this browser and Jupyter, such as a proxy, does not let through.'
     );
-    return super.trouble() ?? (dashboards.isAsking ? { state: 'stale', message } : null);
+    return super.blocker() ?? (dashboards.isAsking ? { state: 'stale', message } : null);
   }
 }
 
@@ -104,7 +104,7 @@ class FrameSession implements IPlotSession {
   readonly control = new Control({ state: 'live' });
   onChanged = nothing;
   onClosed = nothing;
-  onOpening = nothing;
+  onLink = nothing;
 
   /** Resolves when the frame has its page. */
   draw(element: HTMLElement): Promise<void> {
@@ -131,7 +131,7 @@ class FrameSession implements IPlotSession {
     this._frame.dispose();
   }
 
-  readonly setLook = nothing;
+  readonly setTheme = nothing;
   readonly select = nothing;
   readonly send = nothing;
   readonly snapshot = (): string => '';

@@ -19,6 +19,8 @@ const DRAWN = {
   line: '<path d="M2 2v12h12M4.5 11 7 7l2.5 2L14 4"/>',
   table: '<path d="M2 3h12v10H2zM2 6.500h12M6 3v10"/>',
   fit: '<path d="M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4"/>',
+  'zoom-in': '<circle cx="7" cy="7" r="4.5"/><path d="m10.300 10.300 3.700 3.700M5 7h4M7 5v4"/>',
+  'zoom-out': '<circle cx="7" cy="7" r="4.5"/><path d="m10.300 10.300 3.700 3.700M5 7h4"/>',
   help: '<circle cx="8" cy="8" r="6.3"/><path d="M6.2 6.300a1.9 1.9 0 1 1 2.7 1.900c-.6.3-.9.7-.9 1.400M8 11.700v.1"/>',
   warning: '<path d="M8 2.200 14.500 13.500h-13zM8 6.500v3.300M8 11.600v.1"/>'
 };
@@ -41,6 +43,8 @@ export const starIcon = icon('star');
 export const liveIcon = icon('live');
 export const frozenIcon = icon('frozen');
 export const fitIcon = icon('fit');
+export const zoomInIcon = icon('zoom-in');
+export const zoomOutIcon = icon('zoom-out');
 export const helpIcon = icon('help');
 export const warningIcon = icon('warning');
 

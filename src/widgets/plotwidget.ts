@@ -1,15 +1,15 @@
 /** A plot of a dashboard, drawn in the page, for panes and for cells: which one it shows, and what is wrong with that. */
 
-import { Signal } from '@lumino/signaling';
+import { Signal, type ISignal } from '@lumino/signaling';
 import { Widget } from '@lumino/widgets';
 
 import { clusterFor, newClusters, peersOf } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import { LivePlot, type ILivePlotOptions } from '../plot/live';
 import { openSession } from '../plot/session';
-import type { ITrouble } from '../plot/state';
+import type { IBlocker } from '../plot/state';
 import { isSameArguments, NO_ARGUMENTS } from '../protocol/control';
-import type { IOpening, PlotArguments } from '../protocol/control';
+import type { IPlotLink, PlotArguments } from '../protocol/control';
 import type { IPlot } from '../protocol/dashboard';
 import { CommandIDs } from '../tokens';
 import { bindingOf, missingServer, staleMessage, titleFromName, type IBinding } from './binding';
@@ -35,9 +35,9 @@ export class PlotWidget extends Widget {
     this.plot = plot;
     this.binding = binding;
     this._kind = binding.kind ?? 'diagnostics';
-    live.onPresented = () => this.changed.emit();
-    live.onOpening = opening => this.opened.emit(opening);
-    services.lookChanged.connect(() => live.setLook(services.look), this);
+    live.onPresented = () => this._changed.emit();
+    live.onLink = link => this._opened.emit(link);
+    services.themeChanged.connect(() => live.setTheme(services.theme), this);
     services.dashboards.changed.connect(this._follow, this);
     this._follow();
   }
@@ -52,10 +52,14 @@ export class PlotWidget extends Widget {
   dashboard: IKnownDashboard | undefined;
 
   /** Something that is shown, the dashboard, or what it shows of many changed. */
-  readonly changed = new Signal<this, void>(this);
+  get changed(): ISignal<this, void> {
+    return this._changed;
+  }
 
   /** A click in the picture asked for another plot of the same dashboard. */
-  readonly opened = new Signal<this, IOpening>(this);
+  get opened(): ISignal<this, IPlotLink> {
+    return this._opened;
+  }
 
   /** What it is called, with what it shows of many: `Profile: inc`. */
   get heading(): string {
@@ -125,10 +129,10 @@ export class PlotWidget extends Widget {
   }
 
   /** Reasons outside the plot's own connection: no server, no dashboard, a kernel that is busy. */
-  protected trouble(): ITrouble | null {
+  protected blocker(): IBlocker | null {
     const { dashboards, trans } = this.services;
     const { dashboard: own, dashboardName: name } = this;
-    const offline = (message: string): ITrouble => ({ state: 'offline', message });
+    const offline = (message: string): IBlocker => ({ state: 'offline', message });
     if (dashboards.feedState === 'missing') {
       return offline(missingServer(trans));
     }
@@ -189,14 +193,14 @@ export class PlotWidget extends Widget {
   private _surround(): void {
     const { dashboardName, owner } = this;
     const { dashboards, trans } = this.services;
-    const around = {
+    const context = {
       plotTitle: trans.gettext(this.info.title),
       dashboardName,
-      trouble: this._question() ?? this.trouble(),
+      blocker: this._question() ?? this.blocker(),
       transport: this.dashboard?.channel ? trans.__('through the kernel’s messages') : ''
     };
     const tag = dashboards.tag(this.binding.dashboard, dashboardName);
-    this.live.setSurroundings(around, owner, tag);
+    this.live.setContext(context, owner, tag);
   }
 
   private get _hasPlot(): boolean {
@@ -207,7 +211,7 @@ export class PlotWidget extends Widget {
   }
 
   /** Which of the new clusters it goes on with, where neither name nor place tells. */
-  private _question(): ITrouble | null {
+  private _question(): IBlocker | null {
     const { dashboards, trans } = this.services;
     const isOver = this.dashboard === undefined || this.dashboard.state === 'stale';
     const next = isOver ? newClusters(this.binding, dashboards.all) : [];
@@ -228,6 +232,8 @@ export class PlotWidget extends Widget {
     runCommand(commands, CommandIDs.switchCluster, { from, dashboard: next.id });
   }
 
+  private readonly _changed = new Signal<this, void>(this);
+  private readonly _opened = new Signal<this, IPlotLink>(this);
   private readonly _kind: string;
   private _silentSince = 0;
   private _info: IPlot | undefined;
@@ -238,8 +244,8 @@ export function livePlot(
   { plot, services, arguments: given = NO_ARGUMENTS }: IPlotOptions,
   open: ILivePlotOptions['open']
 ): LivePlot {
-  const { look, trans } = services;
-  return new LivePlot({ plot, arguments: given, look, trans, open });
+  const { theme, trans } = services;
+  return new LivePlot({ plot, arguments: given, theme, trans, open });
 }
 
 /** Opens plots of our own dashboards. */

@@ -8,7 +8,7 @@ import type { ISignal } from '@lumino/signaling';
 import type { IDashboards } from '../dashboards/dashboards';
 import type { RunsModel } from '../dashboards/runs';
 import type { BokehLoader } from '../plot/bokeh';
-import type { ILook } from '../protocol/control';
+import type { IPlotTheme } from '../protocol/control';
 import type { Server } from '../transport/server';
 
 export interface IPlotServices {
@@ -19,8 +19,8 @@ export interface IPlotServices {
   readonly loader: BokehLoader;
   readonly trans: TranslationBundle;
   /** What plots look like in the theme of now. */
-  readonly look: ILook;
-  readonly lookChanged: ISignal<unknown, void>;
+  readonly theme: IPlotTheme;
+  readonly themeChanged: ISignal<unknown, void>;
 }
 
 /** Run a command, where the plugin that has it is switched on. */

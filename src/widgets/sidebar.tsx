@@ -24,7 +24,7 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count, size } from '../models/units';
 import type { IPlot, IRun, ISummary } from '../protocol/dashboard';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { missingServer, staleMessage, troubleOf } from './binding';
+import { missingServer, staleMessage, blockerOf } from './binding';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
@@ -367,7 +367,7 @@ function section(
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
-  const trouble = troubleOf(dashboard, trans);
+  const trouble = blockerOf(dashboard, trans);
   const status = {
     live: trouble || trans.__('Live'),
     stale: staleMessage(dashboard, trans),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 from bokeh.models.layouts import Column as Stack
 
-from dask_diag_lab.store.queries import Asked, can_ask
+from dask_diag_lab.store.queries import PolledQueries, can_ask
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData
 from dask_diag_lab.views.figure import restyle_text_pane, set_properties, text_pane
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Facts = list[tuple[str, str]]
 """Labels and values; an empty value is left out."""
-Answer = Mapping[str, Any]  # plain data, as `QUESTIONS` describes it
+Answer = Mapping[str, Any]  # plain data, as `transport.answers` describes it
 Row = Mapping[str, Any]  # values by the names of a section's columns; None for unknown ones
 
 MAX_FACT: Final = 600
@@ -65,7 +65,7 @@ class DetailPage(View):
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
-        self.asked = Asked(self.live)
+        self.asked = PolledQueries(self.live)
         self.queries: list[Query] = []
         self.section = self.sections[0]
         self._is_chosen = False

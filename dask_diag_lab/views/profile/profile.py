@@ -25,16 +25,16 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
-    quiet_figure,
-    quiet_hover,
+    base_figure,
+    base_hover,
     restyle_figure,
     set_properties,
 )
 from dask_diag_lab.views.known_runs import other_run, run_label
 from dask_diag_lab.views.look import (
     Look,
+    faint_color,
     prefix_color,
-    quiet_color,
 )
 from dask_diag_lab.views.models import FlameChart
 from dask_diag_lab.views.names import worker_label
@@ -118,7 +118,7 @@ class ProfileTimeline:
         self._on_select = on_select
         self._zero = 0.0
         self.source = Source("left", "right", "top", "when", "rate")
-        self.figure: figure = quiet_figure(
+        self.figure: figure = base_figure(
             look,
             sizing_mode="stretch_width",
             height=HEIGHT_PX,
@@ -134,7 +134,7 @@ class ProfileTimeline:
         self.figure.add_layout(self.period)
         self.bars = Quad(left="left", right="right", top="top", bottom=0, line_color=None)
         bars = add_glyph(self.figure, self.source.model, self.bars)
-        hover = quiet_hover(look, *_HOVER, renderers=[bars])
+        hover = base_hover(look, *_HOVER, renderers=[bars])
         drag = BoxSelectTool(dimensions="width", renderers=[])
         self.figure.add_tools(hover, drag)
         self.figure.toolbar.active_drag = drag
@@ -295,7 +295,7 @@ class ProfileOfTasks(View):
     def restyle(self) -> None:
         """Apply the look; the colours of frames and bars are sent anew."""
         look = self.look
-        set_properties(self.chart, quiet=quiet_color(look), **look.style)
+        set_properties(self.chart, faint=faint_color(look), **look.style)
         self.timeline.restyle(look)
         self.update()
 
@@ -395,11 +395,13 @@ class ProfileOfTasks(View):
         answer, prefix, bins = activity.answer, self.sampling.prefix, None
         if answer is not None and len(answer["times"]):
             subject = activity, prefix
-            bins = self._bins.of(subject, activity.n_answers, lambda: Bins(answer, prefix))
+            bins = self._bins.get_or_start(
+                subject, activity.n_answers, lambda: Bins(answer, prefix)
+            )
         self._show_profile(profile)
         if bins is not None:
-            of_prefix = prefix_color(self.history.palette.index(prefix), self.look)
-            self.timeline.show(bins, of_prefix if prefix else quiet_color(self.look))
+            of_prefix = prefix_color(self.history.prefix_index.index(prefix), self.look)
+            self.timeline.show(bins, of_prefix if prefix else faint_color(self.look))
         self.timeline.mark(self.sampling.start, self.sampling.stop)
         set_properties(self.timeline.figure, visible=bins is not None and bool(bins.counts.any()))
         self.caption = self._caption_of(profile, bins)
@@ -413,7 +415,7 @@ class ProfileOfTasks(View):
         look, search = self.look, self._search
         before = self._before.profile if self._before else None
         chosen = (profile, before, look, search)
-        sent = self._sent.of(
+        sent = self._sent.get_or_start(
             self._subject, chosen, lambda: SentFrames(profile, before, look, search)
         )
         if sent is not None:
@@ -438,7 +440,7 @@ class ProfileOfTasks(View):
         if not dashboard_id or sampling.prefix or sampling.worker:
             return None
         its = dashboard_id, number
-        return self._other.of(its, 0, lambda: Before.elsewhere(self.live, *its))
+        return self._other.get_or_start(its, 0, lambda: Before.elsewhere(self.live, *its))
 
     def _caption_of(self, profile: Profile | None, bins: Bins | None) -> Caption:
         sampling, zoomed, n_left_out = self.sampling, 0, 0

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.queries import Asked, refresh_s
+from dask_diag_lab.store.queries import PolledQueries, refresh_s
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.look import Look, data_colors, mixed, prefix_palette, quiet_color
+from dask_diag_lab.views.look import Look, data_colors, faint_color, mixed, prefix_palette
 from dask_diag_lab.views.profile.tree import File, Frames
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ TASKS: Final = "tasks"
 WORKER_LOOPS: Final = "worker-loops"
 SCHEDULER_LOOP: Final = "scheduler-loop"
 
-Answer = Mapping[str, Any]  # plain data, as `QUESTIONS` describes it
+Answer = Mapping[str, Any]  # plain data, as `transport.answers` describes it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,7 +104,7 @@ class Sampling:
         self.start = self.stop = 0.0
         self._live = live
         self._profile: Latest[Profile] = Latest(live.jobs)
-        self._asked = Asked(live)
+        self._asked = PolledQueries(live)
 
     @property
     def version(self) -> int:
@@ -151,7 +151,7 @@ class Sampling:
         answer, at = query.answer, query.answered_at
         if answer is None:
             return None
-        return self._profile.of(query, query.n_answers, lambda: Profile.of(answer, at))
+        return self._profile.get_or_start(query, query.n_answers, lambda: Profile.of(answer, at))
 
     def headline(self, profile: Profile | None, zoomed: int) -> str:
         """Return how much time was sampled in all, or the share of the frame that was zoomed to."""
@@ -258,7 +258,7 @@ class SentFrames:
             "place": [fmt.elide(place.place, MAX_TEXT) for place in places],
             "line": [fmt.elide(place.line, MAX_TEXT) for place in places],
             "color": [
-                _file_color(look, file) if file.name else quiet_color(look) for file in files
+                _file_color(look, file) if file.name else faint_color(look) for file in files
             ],
             "is_own": np.array([file.is_own for file in files], dtype=np.uint8),
             "is_unclear": frames.is_unclear[kept].astype(np.uint8),
@@ -275,13 +275,13 @@ class SentFrames:
         steps_s = (steps_s - frames.counted_in(before.frames) * before.interval_s)[rows]
         # Of the same work in two runs one has a few samples more than the other.
         same_s = max(SAME_SHARE * max(took_s, took_before_s), SAME_S)
-        largest_s, quiet = float(np.abs(steps_s).max(initial=0.0)), quiet_color(look)
+        largest_s, faint = float(np.abs(steps_s).max(initial=0.0)), faint_color(look)
         colors = data_colors(look)
         self.columns["color"] = [
-            quiet
+            faint
             if abs(step) < same_s
             else mixed(
-                quiet, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s
+                faint, colors.transfer if step > 0 else colors.load_normal, abs(step) / largest_s
             )
             for step in steps_s.tolist()
         ]

@@ -1,6 +1,6 @@
 """A statistical profile as flat arrays: frames, with samples put where they belong, and functions.
 
-Pure: takes the trees of answers (see `QUESTIONS`); knows neither the history nor Bokeh.
+Pure: takes the trees of answers (see `transport.answers`); knows neither the history nor Bokeh.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from bokeh.models.glyph import Glyph
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
-    quiet_hover,
+    base_hover,
     set_properties,
 )
 from dask_diag_lab.views.look import Look, data_colors, mixed, prefix_palette
@@ -224,9 +224,9 @@ class StreamFigure(Timeline):
             workers=self.workers.model,
         )
         blocks = [self._renderers[name] for name in ("blocks", "running", "gone")]
-        hover = quiet_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
+        hover = base_hover(look, *_LINES, renderers=blocks, formatters={"@y": self.texts})
         marks = [self._renderers[name] for name in ("lines", "paused")]
-        event_hover = quiet_hover(look, *_EVENT_LINES, renderers=marks)
+        event_hover = base_hover(look, *_EVENT_LINES, renderers=marks)
         self.figure.add_tools(hover, event_hover)
 
     def restyle(self, look: Look) -> None:
@@ -265,7 +265,7 @@ class StreamFigure(Timeline):
         Those that are late have an outline.
         """
         prefix = tasks["prefix"]
-        code = np.maximum(self._history.palette.indices(prefix), 0) % PREFIX_CODES
+        code = np.maximum(self._history.prefix_index.indices(prefix), 0) % PREFIX_CODES
         self._send_names(prefix)
         self.running.set(
             {

@@ -236,7 +236,7 @@ def frame_job(
     width_px = int(detail.buckets * (1 + 2 * detail.beside))
     last = min(end + beside, until)
     query = history.actions.query(start - beside, last, slots, width_px, detail.max_blocks)
-    colors = history.palette.indices(np.arange(len(history.strings)))
+    colors = history.prefix_index.indices(np.arange(len(history.strings)))
 
     def make() -> Frame:
         found = query.answer()
@@ -245,7 +245,7 @@ def frame_job(
         sent = to_sent(blocks, zero)
         return Frame(start, end, zero, rows, asked, found.resolution_s, blocks, inside, sent)
 
-    return (query.question, zero, id(rows), len(history.palette)), make
+    return (query.question, zero, id(rows), len(history.prefix_index)), make
 
 
 def _blocks(

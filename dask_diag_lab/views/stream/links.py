@@ -14,7 +14,7 @@ from dask_diag_lab.analysis.estimates import critical_path
 from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store.arrays import Floats
-from dask_diag_lab.store.queries import Asked
+from dask_diag_lab.store.queries import PolledQueries
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 
@@ -65,7 +65,7 @@ class Lineage:
 
     def __init__(self, live: LiveSession) -> None:
         self._live = live
-        self._asked = Asked(live)
+        self._asked = PolledQueries(live)
         self._read: object = None
         self._links = NO_LINKS
 

@@ -134,7 +134,7 @@ class TaskStream(View):
         self._links = links
         if is_new or not self.window.is_frozen:
             self._show_running(figure)
-        self._tell(figure)
+        self._update_caption(figure)
         gone = frame.rows.gone if frame is not None else []
         paused = text.pauses(self.live, frame) if frame is not None else []
         figure.show_marks(gone, paused, text.marked_events(self.history))
@@ -157,7 +157,7 @@ class TaskStream(View):
         """Apply the look; blocks are coloured by code, so none is sent again."""
         if self.figure is not None:
             self.figure.restyle(self.look)
-            self._tell(self.figure)
+            self._update_caption(self.figure)
 
     def command(self, verb: str) -> None:
         """Move the window: live, freeze, fit, clear, zoom-in, zoom-out, pan-left, pan-right."""
@@ -225,7 +225,7 @@ class TaskStream(View):
             if self._is_awaiting or (window.is_frozen and is_there):
                 return frame
         key, make = frame_job(self.history, window, rows, asked, self.detail, self._until)
-        return self._frames.of(self, key, make)
+        return self._frames.get_or_start(self, key, make)
 
     @property
     def _transfer_share(self) -> float:
@@ -258,7 +258,7 @@ class TaskStream(View):
         elapsed_s, actions = self.live.time - tasks["start"], self.history.actions
         sums = None
         if elapsed_s.max(initial=0) > LEAST_S:
-            sums = self._sums.of(ALL, actions.version, actions.sums())
+            sums = self._sums.get_or_start(ALL, actions.version, actions.sums())
         return is_straggler(tasks["prefix"], elapsed_s, sums.durations() if sums else {})
 
     def _rows(self) -> Rows:
@@ -270,7 +270,7 @@ class TaskStream(View):
             self._rows_of = key, Rows(self.history, is_shown)
         return self._rows_of[1]
 
-    def _tell(self, figure: StreamFigure) -> None:
+    def _update_caption(self, figure: StreamFigure) -> None:
         """Bring the caption in line with what is drawn."""
         live, window, frame = self.live, self.window, self._frame
         caption, is_window_empty = Caption(), False
@@ -279,7 +279,7 @@ class TaskStream(View):
             is_window_empty = not frame.inside.any() and not runs
             share = self._transfer_share
             failed = replace(erred_item(self.look), label="failed")
-            names, fills = live.history.palette.names, figure.fills
+            names, fills = live.history.prefix_index.names, figure.fills
             legend = text.legend(frame, names, fills, failed, has_tails=share > 0)
             near = data_colors(self.look).memory_near
             if text.pauses(live, frame):
@@ -308,7 +308,7 @@ class TaskStream(View):
             self._shown, self.chosen = value, None
             self.live.choose("")
             if self.figure is not None:
-                self._tell(self.figure)
+                self._update_caption(self.figure)
 
     def _headline(self, frame: Frame) -> str:
         until = float(min(frame.end, self._live, self._until))
@@ -338,8 +338,8 @@ class TaskStream(View):
     def _first_finding(self) -> str:
         """What made the last run slow; '' while it goes on, and where another time is shown."""
         last = list(self.history.runs)[-1:]
-        is_told = last and last[0].is_over and self.window.is_following
-        return known_run(self.live, last[0]).first_finding if is_told else ""
+        is_reported = last and last[0].is_over and self.window.is_following
+        return known_run(self.live, last[0]).first_finding if is_reported else ""
 
     def _share_of_time(self, frame: Frame, window: Window) -> list[float]:
         """Return the shares that computing, transfers, disk and nothing had of thread time.
@@ -353,7 +353,7 @@ class TaskStream(View):
         else:
             make = history.actions.thread_time(window, history.running.places(now), now, rows)
             version = (history.actions.version, *window, frame.asked)
-            seconds = self._time.of(subject, version, make)
+            seconds = self._time.get_or_start(subject, version, make)
         offered_s = frame.rows.thread_s(*window, frame.asked)
         if seconds is None or offered_s <= 0:
             return []

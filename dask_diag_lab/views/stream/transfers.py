@@ -14,14 +14,14 @@ import numpy.typing as npt
 from bokeh.models import HBar
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.queries import REFRESH_S, Asked, refresh_s
+from dask_diag_lab.store.queries import REFRESH_S, PolledQueries, refresh_s
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.data import plain
+from dask_diag_lab.views.data import plain_column
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
-    quiet_hover,
+    base_hover,
 )
 from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.names import (
@@ -179,7 +179,7 @@ class Transfers(View):
         """Make what it keeps; see `View.set_up`."""
         self.window = TimeWindow(end=LIVE_S)
         self._place()
-        self._asked = Asked(self.live)
+        self._asked = PolledQueries(self.live)
         self._frames: Latest[TransferFrame] = Latest(self.live.jobs)
         self._nothing = TransferFrame.of(None, "", {})
         self._shown: object = None
@@ -198,7 +198,7 @@ class Transfers(View):
         bar.update(fill_color="color", line_color="color", fill_alpha="alpha", line_alpha="alpha")
         figure = self.timeline.figure
         renderer = add_glyph(figure, self.rects.model, bar)
-        figure.add_tools(quiet_hover(self.look, *_LINES, renderers=[renderer]))
+        figure.add_tools(base_hover(self.look, *_LINES, renderers=[renderer]))
         self.restyle()
         return figure
 
@@ -248,7 +248,7 @@ class Transfers(View):
         answer, known = query.answer, known_names(self.history)
         key = query.n_answers, tuple(workers.address), self.history.slots.version
         period = self.period
-        made = self._frames.of(
+        made = self._frames.get_or_start(
             (worker, period), key, lambda: TransferFrame.of(answer, worker, known, period)
         )
         frame = made or self._nothing
@@ -262,7 +262,7 @@ class Transfers(View):
             self._shown = basis
         self.timeline.place(window.zero)
         self.timeline.show_axes(is_shown=bool(frame.n_drawn))
-        self._tell(query, frame)
+        self._update_caption(query, frame)
 
     def _draw(self, frame: TransferFrame) -> None:
         drawn, colors, zero = frame.drawn, data_colors(self.look), self.window.zero
@@ -280,7 +280,7 @@ class Transfers(View):
             }
         )
 
-    def _tell(self, query: Query, frame: TransferFrame) -> None:
+    def _update_caption(self, query: Query, frame: TransferFrame) -> None:
         options = [("", "All"), *worker_options(self.history, self.worker)]
         controls = [Control("worker", "select", "Worker", self.worker, options)]
         failed = query.error if query.state == "failed" else ""
@@ -332,7 +332,7 @@ class Transfers(View):
 
         def make() -> Table:
             log = _inside(read_log(answer), period)
-            return Table({name: plain(log[name][::-1]) for name in _COLUMNS}, _UNITS)
+            return Table({name: plain_column(log[name][::-1]) for name in _COLUMNS}, _UNITS)
 
         return make
 

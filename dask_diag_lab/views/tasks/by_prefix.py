@@ -48,7 +48,7 @@ class PrefixBars(SumBars):
 
     def prefix_colors(self, names: list[str]) -> list[str]:
         """Return the colour of each prefix."""
-        return [prefix_color(self.history.palette.index(name), self.look) for name in names]
+        return [prefix_color(self.history.prefix_index.index(name), self.look) for name in names]
 
 
 class TimeBars(SumsView, SumBars):
@@ -80,7 +80,7 @@ class MemoryByKey(PrefixBars):
 
     name = "memory-by-key"
 
-    reads = ("prefixes", "palette")
+    reads = ("prefixes", "prefix_index")
     columns = (
         Column("prefix", "Prefix", "key"),
         Column("nbytes", "Size", "bytes", share_of="sum"),
@@ -126,7 +126,7 @@ class ComputeTimePerKey(PrefixBars, TimeBars):
 
     name = "compute-time-per-key"
 
-    reads = ("actions", "palette")
+    reads = ("actions", "prefix_index")
     columns = (
         Column("prefix", "Prefix", "key"),
         Column("seconds", "Thread time", "seconds", share_of="sum"),

@@ -17,7 +17,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
-from dask_diag_lab.views.figure import FigureView, add_glyph, quiet_hover, set_properties, smaller
+from dask_diag_lab.views.figure import FigureView, add_glyph, base_hover, set_properties, smaller
 from dask_diag_lab.views.names import (
     ENDS,
     NO_DATA,
@@ -98,7 +98,7 @@ class Events(TimePlot, FigureView):
             text_font_size=smaller(self.look.font_size, 2),
         )
         add_glyph(plot, source, number)
-        plot.add_tools(quiet_hover(self.look, "@title", lines, renderers=[target]))
+        plot.add_tools(base_hover(self.look, "@title", lines, renderers=[target]))
         add_moves(plot)
         plot.on_event(Tap, self._tapped)
         return plot

@@ -15,7 +15,7 @@ from bokeh.plotting import figure
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows
-from dask_diag_lab.views.figure import Source, add_glyph, quiet_figure, quiet_hover, set_properties
+from dask_diag_lab.views.figure import Source, add_glyph, base_figure, base_hover, set_properties
 from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.models import BoxLabels
 from dask_diag_lab.views.names import shown_name
@@ -107,7 +107,7 @@ class TaskGroupGraph(DataPlot):
 
     name = "groups"
 
-    reads: ClassVar[Sequence[str]] = ("groups", "palette")
+    reads: ClassVar[Sequence[str]] = ("groups", "prefix_index")
     columns = (
         *(Column("group"), Column("prefix"), *(Column(state) for state in STATES)),
         *(Column("nbytes_in_memory", unit="bytes"), Column("seconds", unit="seconds")),
@@ -138,7 +138,7 @@ class TaskGroupGraph(DataPlot):
 
     def _renew_figure(self) -> None:
         """Draw what there is in a figure with the colours of `look`."""
-        plot = quiet_figure(self.look, x_range=self._x, y_range=self._y)
+        plot = base_figure(self.look, x_range=self._x, y_range=self._y)
         plot.axis.visible = False
         plot.grid.visible = False
         self.add_glyphs(plot)
@@ -156,7 +156,7 @@ class TaskGroupGraph(DataPlot):
         add_glyph(plot, self.lines.model, line)
         box = Quad(left="left", right="right", top="top", bottom="bottom")
         box.update(fill_color=colors.track, line_color="color", line_width="line")
-        hover = quiet_hover(look, *_HOVER, renderers=[add_glyph(plot, source, box)])
+        hover = base_hover(look, *_HOVER, renderers=[add_glyph(plot, source, box)])
         plot.add_tools(hover)
         fills = (
             *(("color", RELEASED_ALPHA), ("color", 1.0), (colors.erred, 1.0)),
@@ -263,7 +263,7 @@ class TaskGroupGraph(DataPlot):
         states = np.zeros((len(boxes.names), len(STATES)), dtype=np.int64)
         np.add.at(states, boxes.of_group, groups.states)
         is_busy = tasks.counts(states, "processing") > 0
-        index = self.history.palette.index
+        index = self.history.prefix_index.index
         columns: dict[str, Any] = {  # arrays and lists
             "left": x - half_width,
             "right": x + half_width,

@@ -16,7 +16,7 @@ from dask_diag_lab.schema import Kind
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, JobView, Rows
-from dask_diag_lab.views.figure import FigureView, Source, add_glyph, quiet_hover, set_properties
+from dask_diag_lab.views.figure import FigureView, Source, add_glyph, base_hover, set_properties
 from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
@@ -79,7 +79,7 @@ def layers_job(live: LiveSession, period: Window) -> Callable[[], Layers]:
     running, slots, strings = history.running.rows(now), history.slots, history.strings
     begun, ended = running["start"], slots.last_stop[slots.ids[running["slot"]]]
     begun = np.where(ended - begun < CLOCKS_S, np.minimum(np.maximum(begun, ended), now), begun)
-    order_of = history.palette.indices(np.arange(len(strings)))
+    order_of = history.prefix_index.indices(np.arange(len(strings)))
 
     def make() -> Layers:
         rows = read()
@@ -171,7 +171,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
 
     name = "group-progress"
 
-    reads = ("actions", "running", "nthreads", "palette")
+    reads = ("actions", "running", "nthreads", "prefix_index")
     empty = "No task has run yet. Threads are counted as soon as one does."
 
     def set_up(self) -> None:
@@ -203,7 +203,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
         target = Quad(left="left", right="right", bottom=0, top="top", fill_alpha=0)
         target.line_color = None
         target_of = add_glyph(plot, source, target)
-        plot.add_tools(quiet_hover(self.look, *_HOVER, renderers=[target_of]))
+        plot.add_tools(base_hover(self.look, *_HOVER, renderers=[target_of]))
         add_moves(plot)
         return plot
 
@@ -282,7 +282,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
     def _color(self, prefix: str) -> str:
         if not prefix:
             return data_colors(self.look).gone
-        return prefix_color(self.history.palette.index(prefix), self.look)
+        return prefix_color(self.history.prefix_index.index(prefix), self.look)
 
     def headline(self) -> str:
         """Return how many threads compute, and how many there are; of a period the mean."""

@@ -56,7 +56,7 @@ class Progress(SumsView, DataPlot):
 
     name = "progress"
 
-    reads = ("prefixes", "groups", "ended_groups", "spans", "palette", "actions", "nthreads")
+    reads = ("prefixes", "groups", "ended_groups", "spans", "prefix_index", "actions", "nthreads")
     choices: ClassVar[Mapping[str, Sequence[str]]] = {
         "by": tuple(dict(KINDS)),
         "order": tuple(dict(ORDERS)),
@@ -211,7 +211,7 @@ class Progress(SumsView, DataPlot):
     def _color(self, prefix: str) -> str:
         if self.kind == "span":
             return data_colors(self.look).load_normal
-        return prefix_color(self.history.palette.index(prefix), self.look)
+        return prefix_color(self.history.prefix_index.index(prefix), self.look)
 
     def headline(self) -> str:
         """Return how much is done, how long the rest takes, and the tasks in each state."""

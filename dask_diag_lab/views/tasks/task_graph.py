@@ -16,7 +16,7 @@ from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.schema.tables import GRAPH
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.figure import Source, add_glyph, quiet_hover
+from dask_diag_lab.views.figure import Source, add_glyph, base_hover
 from dask_diag_lab.views.look import Look, data_colors
 from dask_diag_lab.views.models import GraphEdges, GraphNodes
 from dask_diag_lab.views.registry import register_plot
@@ -92,7 +92,7 @@ class TaskGraphPlot(TaskGroupGraph):
 
     name = "graph"
 
-    reads = ("graph", "groups", "palette")
+    reads = ("graph", "groups", "prefix_index")
     needs = frozenset({GRAPH})
 
     def set_up(self) -> None:
@@ -122,7 +122,7 @@ class TaskGraphPlot(TaskGroupGraph):
             mapper = CategoricalColorMapper(factors=states, palette=shown)
             node.update(**{name: transform("state", mapper)})
         target = add_glyph(plot, self.nodes.model, node)
-        plot.add_tools(quiet_hover(look, *_HOVER, renderers=[target]))
+        plot.add_tools(base_hover(look, *_HOVER, renderers=[target]))
         erred = GraphNodes(x="x", y="y", marker=_MARKERS["erred"], scale=1.7, least_px=10)
         erred.update(fill_color=fills[_ERRED], line_color=lines[_ERRED])
         add_glyph(plot, self.failed.model, erred)
@@ -225,7 +225,7 @@ class TaskGraphPlot(TaskGroupGraph):
             places = placement.place(keys, edges, ranks, may_move=may_move)
             return Nodes(version, prefix, state, keys, edges, places)
 
-        return self._latest.of(placement, version, place)
+        return self._latest.get_or_start(placement, version, place)
 
     def _show(self, placed: Nodes) -> None:
         """Send all nodes and edges; to lay them out has taken longer."""

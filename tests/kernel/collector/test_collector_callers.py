@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_diag_lab.collector import ASK, LEAVE, PULL, TASK
+from dask_diag_lab.collector import ASK, PULL, TASK, UNSUBSCRIBE
 from dask_diag_lab.collector.plugin import MAX_SUBSCRIBERS
 from dask_diag_lab.transport.link import Link, RefusedError
 from tests.kernel.serving import until
@@ -55,7 +55,7 @@ async def test_what_one_client_asks_wrongly_is_its_own_loss_and_the_others_go_on
                     answer = await asked(link, ASK, **given)
                     assert answer.get("error") or answer["missing"], bad
                 assert (await asked(link, TASK, key=odd)).get("task") is None
-                await asked(link, LEAVE, subscriber=odd)
+                await asked(link, UNSUBSCRIBE, subscriber=odd)
             assert (await asked(link, PULL, **GOOD))["epoch"] == seen.epoch
         finally:
             await link.close()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from distributed import Variable
 
-from dask_diag_lab.collector.extras import moves_of
+from dask_diag_lab.collector.on_demand import moves_of
 from tests.kernel.serving import until
 from tests.kernel.transport.live_cluster import cluster, feeding, inc
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.collector.extras import Extras, Shuffles, system_since
+from dask_diag_lab.collector.on_demand import OnDemandTables, Shuffles, system_since
 from dask_diag_lab.collector.wire import Answer
 from dask_diag_lab.schema.columns import decoded
 from dask_diag_lab.schema.tables import EXTRA_NAMES, TABLES
@@ -46,7 +46,7 @@ def test_an_extra_that_fails_is_no_empty_table_and_the_others_go_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     scheduler: Any = SimpleNamespace(bandwidth_types={"a": 1.0})
-    extras = Extras(scheduler, scheduler, Shuffles(scheduler), failing)
+    extras = OnDemandTables(scheduler, scheduler, Shuffles(scheduler), failing)
     with caplog.at_level(logging.ERROR):
         for _ in range(2):
             assert extras.since("errors", 0) == (None, 0)

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from dask_diag_lab.collector.actions import OK, REMEMBERED, ROW, SURE_S, ActionRecorder, Clocks
-from dask_diag_lab.collector.wire import MAX_REMOVALS, OTHER, NamedRows, Strings, key_text
+from dask_diag_lab.collector.wire import MAX_REMOVALS, NamedRows, Strings, key_text
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.schema.columns import decoded
-from dask_diag_lab.schema.tables import PREFIXES
+from dask_diag_lab.schema.tables import OTHER, PREFIXES
 
 
 def action(kind: str = "compute", start: float = 1.0) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from bokeh.models import ColumnDataSource
 from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
-from dask_diag_lab.store.queries import Asked
+from dask_diag_lab.store.queries import PolledQueries
 from dask_diag_lab.views.registry import Plot
 from dask_diag_lab.views.view import Caption, Table, View
 
@@ -138,7 +138,7 @@ class Asking(Counting):
     accepts: ClassVar[Mapping[str, str]] = {"worker": "whose log"}
 
     def build(self) -> UIElement:
-        self.asked = Asked(self.live)
+        self.asked = PolledQueries(self.live)
         return super().build()
 
     def update(self) -> None:

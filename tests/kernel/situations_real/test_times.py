@@ -125,11 +125,11 @@ def test_the_budget_tells_waiting_in_tasks_from_computing(timed: Timed) -> None:
     found, _ = timed
     slept_s, ran_s = 8 * 0.149, 0.199
 
-    def is_told(budget: dict[str, float]) -> bool:
+    def is_reported(budget: dict[str, float]) -> bool:
         waited = budget.get("waiting-in-tasks", 0.0)
         return slept_s < waited < waited + budget.get("computing", 0.0) > slept_s + ran_s
 
-    found.until(lambda: sums(found.rows("budget"), "category", "seconds"), is_told)
+    found.until(lambda: sums(found.rows("budget"), "category", "seconds"), is_reported)
 
 
 def test_profile_of_a_prefix_is_its_function_for_about_as_long_as_it_ran(timed: Timed) -> None:

@@ -11,7 +11,7 @@ import pytest
 from dask.utils_test import inc
 from distributed import Client, Scheduler, Worker, wait
 
-from dask_diag_lab.collector.extras import MOST_BPS
+from dask_diag_lab.collector.on_demand import MOST_BPS
 from tests.kernel.situations_real.clusters import Cluster, cluster, near
 
 GATE = threading.Event()

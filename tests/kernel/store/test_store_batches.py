@@ -51,7 +51,7 @@ def test_new_epoch_keeps_history_and_starts_live_tables_anew() -> None:
     assert live.history.strings.take(rows["prefix"].tolist()) == ["inc", "dec", "inc"]
     assert live.history.strings.take(rows["worker"].tolist()) == [A, B, B]
     assert live.history.strings.take(rows["source"].tolist()) == ["", "", A]
-    assert live.history.palette.names == ["inc", "dec"]
+    assert live.history.prefix_index.names == ["inc", "dec"]
     assert live.history.workers.address == [B]
     assert live.history.slots.is_alive.tolist() == [False, False, True, True]
     history = live.history

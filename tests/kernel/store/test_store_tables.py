@@ -89,11 +89,11 @@ def test_palette_numbers_prefixes_by_first_appearance_anywhere() -> None:
     history.apply(maker.batch(running=[("c-1", A, "c", 0)], prefixes=[prefix_row("d")]))
     history.apply(maker.batch(groups=[group_row("e-1", "e")]))
     history.apply(maker.batch(prefixes=[prefix_row("a"), prefix_row("f")]))
-    assert history.palette.names == ["b", "a", "c", "d", "e", "f"]
-    assert [history.palette.index(name) for name in "abcdef"] == [1, 0, 2, 3, 4, 5]
+    assert history.prefix_index.names == ["b", "a", "c", "d", "e", "f"]
+    assert [history.prefix_index.index(name) for name in "abcdef"] == [1, 0, 2, 3, 4, 5]
     answer = history.actions.query(T0, T0 + 9).answer()
-    assert history.palette.indices(answer.prefix).tolist() == [0, 1, 0]
-    assert history.palette.indices(np.array([0])).tolist() == [-1]
+    assert history.prefix_index.indices(answer.prefix).tolist() == [0, 1, 0]
+    assert history.prefix_index.indices(np.array([0])).tolist() == [-1]
 
 
 def test_name_of_a_worker_that_left_is_remembered() -> None:

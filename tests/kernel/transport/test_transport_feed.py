@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dask_diag_lab.collector import LEAVE, PULL, Collector
+from dask_diag_lab.collector import PULL, UNSUBSCRIBE, Collector
 from dask_diag_lab.schema import Batch
 from dask_diag_lab.transport.link import Link
 from tests.kernel.serving import until
@@ -51,7 +51,7 @@ async def test_close_leaves_no_task_and_no_comm_and_may_be_called_twice() -> Non
 
         async with feeding(s.address) as (feed, seen):
             await until(lambda: seen.state == "live")
-            s.handlers[LEAVE] = never  # the scheduler is silent at the end
+            s.handlers[UNSUBSCRIBE] = never  # the scheduler is silent at the end
             await feed.close()
             await feed.close()
             assert seen.state == "closed"

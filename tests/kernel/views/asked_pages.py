@@ -8,7 +8,7 @@ from typing import Any
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.queries import Query
 from dask_diag_lab.views.details.page import DetailPage
-from dask_diag_lab.views.view import Control, Opening
+from dask_diag_lab.views.view import Control, PlotLink
 from tests.kernel.views.drawn import Drawn
 
 Answers = dict[str, Callable[[Query], Any]]
@@ -88,10 +88,10 @@ class Shown(Drawn[DetailPage]):
     def click(self, row: int) -> None:
         self.view.sortable.source.selected.indices = [row]
 
-    def opened(self) -> Opening | None:
+    def opened(self) -> PlotLink | None:
         """Take what the page asks to open, as the server does."""
-        opening, self.view.opening = self.view.opening, None
-        return opening
+        plot_link, self.view.plot_link = self.view.plot_link, None
+        return plot_link
 
     def set(self, control: str, value: str = "") -> None:
         """Set a control that the page shows, or press it."""

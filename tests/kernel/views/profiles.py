@@ -1,4 +1,4 @@
-"""Profiles as `schema.QUESTIONS` describes them, by hand and at random, and their pages."""
+"""Profiles as `transport.answers` describes them, by hand and at random, and their pages."""
 
 from __future__ import annotations
 

@@ -40,10 +40,10 @@ def tap(view: TaskStream, x: float, row: float, event: type[Tap | DoubleTap] = T
     assert view.figure is not None
     figure = view.figure.figure
     assert figure.document is not None
-    view.opening = None
+    view.plot_link = None
     figure.document.callbacks.trigger_event(event(model=figure, x=x, y=row))
-    opening: Any = view.opening  # set by that event
-    return None if opening is None else (opening.plot, dict(opening.arguments))
+    plot_link: Any = view.plot_link  # set by that event
+    return None if plot_link is None else (plot_link.plot, dict(plot_link.arguments))
 
 
 def data(source: Any) -> dict[str, list[Any]]:  # a Source; columns differ in type

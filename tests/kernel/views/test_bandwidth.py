@@ -6,7 +6,7 @@ from bokeh.events import Tap
 from bokeh.models import Plot
 
 from dask_diag_lab.schema import Change
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from dask_diag_lab.views.workers.traffic import BandwidthWorkers
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import change, session_of, worker
@@ -44,4 +44,4 @@ def test_each_square_has_its_workers_and_a_click_opens_their_transfers() -> None
     assert (len(data["x"]), data["to"][3], set(data["written"])) == (300, "worker 4", {""})
     figure = drawn.models(Plot)[0]
     figure._trigger_event(Tap(figure, x=4.2, y=3.0))
-    assert drawn.view.opening == Opening("transfers", {"worker": ADDRESS[4]})
+    assert drawn.view.plot_link == PlotLink("transfers", {"worker": ADDRESS[4]})

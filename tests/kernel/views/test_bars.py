@@ -11,7 +11,7 @@ import pytest
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.look import data_colors
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, session_of, worker
 
@@ -123,4 +123,4 @@ def test_rows_can_be_put_together_where_that_makes_sense(
 def test_a_click_opens_what_the_row_stands_for() -> None:
     view = drawn().view
     chart_of(view).clicked = ["1", "1"]
-    assert view.opening == Opening("worker", {"worker": "1"})
+    assert view.plot_link == PlotLink("worker", {"worker": "1"})

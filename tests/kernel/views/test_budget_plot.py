@@ -91,9 +91,9 @@ def test_a_category_names_the_workers_that_make_it_up() -> None:
 def test_a_click_on_a_category_shows_its_moments_in_the_task_stream() -> None:
     shown = Drawn(WhereTheTimeGoes(at_work()))
     shown.view.chart.update(clicked=["failed"])
-    opening = shown.view.opening
-    assert opening is not None
-    arguments = dict(opening.arguments)
-    assert (opening.plot, arguments.pop("show")) == ("task-stream", "failed")
+    plot_link = shown.view.plot_link
+    assert plot_link is not None
+    arguments = dict(plot_link.arguments)
+    assert (plot_link.plot, arguments.pop("show")) == ("task-stream", "failed")
     moments = [float(moment) - T0 for moment in arguments.values()]
     assert moments == pytest.approx([0, 10], abs=1e-5)

@@ -48,5 +48,7 @@ def test_colours_are_those_of_the_task_stream(look: Look) -> None:
     actions = Drawn(AggregateTimePerAction(live, look))
     colors = data_colors(look)
     assert actions.data["color"][1:] == [colors.transfer, colors.disk]
-    expected = [prefix_color(live.history.palette.index(name), look) for name in ("load", "sum")]
+    expected = [
+        prefix_color(live.history.prefix_index.index(name), look) for name in ("load", "sum")
+    ]
     assert Drawn(ComputeTimePerKey(live, look)).data["color"] == expected

@@ -13,7 +13,7 @@ from bokeh.models.widgets.tables import HTMLTemplateFormatter, StringFormatter
 
 from dask_diag_lab.views.data import Column
 from dask_diag_lab.views.look import DARK, LIGHT
-from dask_diag_lab.views.table_cells import SteadyColumn, TextCell, UnitCell
+from dask_diag_lab.views.table_cells import ShareColumn, TextCell, UnitCell
 from dask_diag_lab.views.tables import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
 
 COLUMNS = (
@@ -77,7 +77,7 @@ def test_marked_rows_keep_their_colour_and_others_follow_the_look() -> None:
 
 def test_the_browser_side_has_the_models_with_their_properties() -> None:
     text = (Path(__file__).parents[3] / "src/models/tables.ts").read_text(encoding="utf-8")
-    assert all(f"cell('{model.__name__}'" in text for model in (TextCell, UnitCell, SteadyColumn))
+    assert all(f"cell('{model.__name__}'" in text for model in (TextCell, UnitCell, ShareColumn))
     own = (TextCell.properties() | UnitCell.properties()) - StringFormatter.properties()
     assert set(re.findall(r"(\w+): \[(?:Bool|Str)", text)) == own
 

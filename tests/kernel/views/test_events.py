@@ -14,7 +14,7 @@ from dask_diag_lab.views.look import DARK, LIGHT, Look
 from dask_diag_lab.views.names import KINDS as TEXTS
 from dask_diag_lab.views.names import describe
 from dask_diag_lab.views.tasks.events import LIVE_S, MOST_MARKS, Events
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Feed
 from tests.kernel.views.drawn import Drawn
@@ -152,9 +152,9 @@ def test_click_on_an_error_opens_the_table_of_errors(feed: Feed) -> None:
     erred = event(1, "task-erred", prefix="inc", count=3, worker=W0)
     shown = drawn(feed, 9.0, event(0, "restart"), erred)
     (plot,) = shown.models(Plot)
-    for y, opening in ((0.4, None), (1.6, Opening("exceptions", {}))):
+    for y, plot_link in ((0.4, None), (1.6, PlotLink("exceptions", {}))):
         plot._trigger_event(Tap(plot, x=1.0, y=y))  # as the server does
-        assert shown.view.opening == opening
+        assert shown.view.plot_link == plot_link
 
 
 @pytest.mark.parametrize("look", [LIGHT, DARK, Look(palette="okabe-ito")])

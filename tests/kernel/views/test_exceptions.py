@@ -12,7 +12,7 @@ from dask_diag_lab.store import History, LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.tasks.exceptions import Exceptions
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, session_of, worker
 
@@ -100,7 +100,7 @@ def test_a_click_shows_the_traceback_as_text_marks_its_row_and_leads_to_the_task
     assert choose(shown, 0)[1] == "File <script>\n  raise\nOSError('<b>gone</b>')"
     assert shown.data[COLOR_FIELD][0] == shown.view.look.accent
     shown.view.set_control("task", "")
-    assert shown.view.opening == Opening("task", {"key": "load-1"})
+    assert shown.view.plot_link == PlotLink("task", {"key": "load-1"})
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from bokeh.protocol import Protocol
 from dask_diag_lab import FigureView
 from dask_diag_lab.views.data import ColumnData
 from dask_diag_lab.views.figure import Source
-from dask_diag_lab.views.models import SteadyRenderer
+from dask_diag_lab.views.models import AtomicRenderer
 from tests.kernel.views.situations import batch, session_of, worker
 
 
@@ -95,7 +95,7 @@ def test_what_a_figures_methods_add_is_steady(draw: Callable[[figure], object]) 
     draw(picture)
     made = list(picture.select(GlyphRenderer))
     assert made
-    assert {type(renderer) for renderer in made} == {SteadyRenderer}
+    assert {type(renderer) for renderer in made} == {AtomicRenderer}
 
 
 NUMBERS = np.arange(20)

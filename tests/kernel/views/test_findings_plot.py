@@ -44,9 +44,9 @@ def test_a_row_says_what_it_is_what_to_change_and_what_that_saves(
 def test_a_click_opens_what_shows_it_at_its_time() -> None:
     shown = Drawn(Findings(session(4.0)))
     shown.view.open_row("failed-attempts")
-    assert shown.view.opening is not None
-    assert shown.view.opening.plot == "exceptions"
-    given = shown.view.opening.arguments
+    assert shown.view.plot_link is not None
+    assert shown.view.plot_link.plot == "exceptions"
+    given = shown.view.plot_link.arguments
     assert {name: round(float(moment)) for name, moment in given.items()} == {
         name: round(float(moment)) for name, moment in PERIOD.items()
     }
@@ -87,8 +87,8 @@ def test_what_shows_a_finding_is_a_button_too() -> None:
     view = Drawn(Findings(session(4.0))).view
     assert [one.label for one in view.caption.controls] == ["Show me: failed attempts"]
     view.set_control(view.caption.controls[0].name, "")
-    assert view.opening is not None
-    assert view.opening.plot == "exceptions"
+    assert view.plot_link is not None
+    assert view.plot_link.plot == "exceptions"
 
 
 def test_a_healthy_run_says_so() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dask_diag_lab.views.scheduler.fine_metrics import OWN, FineMetrics, class_of
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import FINE, change, session_of
 
@@ -54,13 +54,13 @@ def test_unit_and_span_can_be_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "opening"),
+    ("name", "plot_link"),
     [
-        ("inc", Opening("profile", {"prefix": "inc"})),
+        ("inc", PlotLink("profile", {"prefix": "inc"})),
         ("Fetching data (gather-dep)", None),
     ],
 )
-def test_a_click_on_a_function_opens_its_profile(name: str, opening: Opening | None) -> None:
+def test_a_click_on_a_function_opens_its_profile(name: str, plot_link: PlotLink | None) -> None:
     view = fine().view
     view.open_row(name)
-    assert view.opening == opening
+    assert view.plot_link == plot_link

@@ -12,7 +12,7 @@ from dask_diag_lab.schema import STATES, GraphChange
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.tasks.task_graph import MAX_EDGES, WAITING, TaskGraphPlot
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.store.batches import graph_change, group_row
 from tests.kernel.views.drawn import Drawn, Elsewhere
 from tests.kernel.views.situations import batch, graph, session_of
@@ -99,10 +99,10 @@ def test_view_follows_until_the_user_moves_and_fit_brings_it_back() -> None:
 def test_click_opens_the_task_and_beside_it_nothing() -> None:
     view, page = opened(session_of(graph=graph(KEYS, EDGES)))
     page.tap(1.1, 0.6)
-    assert view.opening == Opening("task", {"key": "add-1"})
-    view.opening = None
+    assert view.plot_link == PlotLink("task", {"key": "add-1"})
+    view.plot_link = None
     page.tap(1.6, 0.0)
-    assert view.opening is None
+    assert view.plot_link is None
 
 
 def test_keys_with_indices_are_in_the_order_of_their_numbers() -> None:
@@ -133,7 +133,7 @@ def test_beyond_the_limit_groups_are_drawn_and_the_plot_says_so() -> None:
     assert view.table().columns["group"] == ["load-1", "sum-1"]
     assert str(view.table().note).endswith("too many to list: a row is a group of them")
     page.tap(1.0, 0.0)
-    assert view.opening == Opening("profile", {"prefix": "sum"})
+    assert view.plot_link == PlotLink("profile", {"prefix": "sum"})
 
 
 def test_graph_changes_between_tasks_and_groups_while_open() -> None:

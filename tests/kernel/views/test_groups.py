@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.store.batches import group_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import MIB, session_of
@@ -65,6 +65,6 @@ def test_click_opens_the_profile_of_the_prefix() -> None:
     view = TaskGroupGraph(session_of(groups=[LOAD, SUM]))
     page = Drawn(view)
     page.tap(0.0, 0.45)
-    assert view.opening is None
+    assert view.plot_link is None
     page.tap(0.1, 0.1)
-    assert view.opening == Opening("profile", {"prefix": "load"})
+    assert view.plot_link == PlotLink("profile", {"prefix": "load"})

@@ -101,8 +101,8 @@ def test_a_profile_opened_from_a_block_leads_to_the_page_of_its_task(situation: 
     page = situation.page(prefix="inc", from_task="inc-7")
     assert page.controls["task"].label == "Task page of inc-7"
     page.view.set_control("task", "")
-    assert page.view.opening is not None
-    assert page.view.opening.arguments == {"key": "inc-7"}
+    assert page.view.plot_link is not None
+    assert page.view.plot_link.arguments == {"key": "inc-7"}
     page.view.set_control("subject", "load")
     assert "task" not in page.controls
 

@@ -83,7 +83,7 @@ def test_bars_by_group_have_the_colour_of_their_prefix() -> None:
     bars = Bars(live)
     bars.view.set_control("by", "group")
     assert bars["name"] == ["x-2", "x-1"]
-    assert set(bars["color"]) == {prefix_color(live.history.palette.index("x"), LIGHT)}
+    assert set(bars["color"]) == {prefix_color(live.history.prefix_index.index("x"), LIGHT)}
     bars.view.set_control("order", "topological")
     assert bars["name"] == ["x-1", "x-2"]
     assert bars.view.table().columns["group"] == ["x-1", "x-2"]
@@ -217,8 +217,8 @@ def test_a_straggler_has_a_button_for_its_call_stack(feed: Feed) -> None:
     assert view.caption.controls[-1].label == "Call stack: inc, 6.00 s"
     assert "done · a task of inc took 6.00 s so far" in view.caption.headline
     view.set_control("call-stack", "")
-    assert view.opening is not None
-    assert view.opening.arguments == {"key": "inc-a", "show": "call-stack"}
+    assert view.plot_link is not None
+    assert view.plot_link.arguments == {"key": "inc-a", "show": "call-stack"}
 
 
 def reckon(

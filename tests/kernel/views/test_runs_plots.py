@@ -10,7 +10,7 @@ from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.scheduler.budget import RunsPlot
 from dask_diag_lab.views.scheduler.compare import Compare
-from dask_diag_lab.views.view import ArgumentError, Opening
+from dask_diag_lab.views.view import ArgumentError, PlotLink
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.drawn import Drawn
 
@@ -53,8 +53,8 @@ def test_each_run_is_a_bar_as_long_as_it_took_newest_first() -> None:
 def test_a_click_on_a_run_opens_its_findings() -> None:
     view = RunsPlot(two_runs())
     view.open_row("2")
-    assert view.opening is not None
-    assert (view.opening.plot, view.opening.arguments) == ("findings", {"run": "2"})
+    assert view.plot_link is not None
+    assert (view.plot_link.plot, view.plot_link.arguments) == ("findings", {"run": "2"})
 
 
 def test_what_made_the_difference_adds_up_to_it() -> None:
@@ -81,15 +81,15 @@ def test_a_click_on_a_prefix_compares_where_its_code_took_long() -> None:
     shown = Drawn(Compare(two_runs(), arguments={"by": "tasks"}))
     shown.view.open_row("new")
     where = {"run": "2", "before": "1", "prefix": "new"}
-    assert shown.view.opening == Opening("profile", where)
+    assert shown.view.plot_link == PlotLink("profile", where)
 
 
 def test_a_click_on_the_whole_run_compares_all_code_and_one_on_a_category_shows_it() -> None:
     shown = Drawn(Compare(two_runs()))
     shown.view.open_row("Whole run")
-    assert shown.view.opening == Opening("profile", {"run": "2", "before": "1"})
+    assert shown.view.plot_link == PlotLink("profile", {"run": "2", "before": "1"})
     shown.view.open_row("Client")
-    assert shown.view.opening == Opening("budget", {"run": "2"})
+    assert shown.view.plot_link == PlotLink("budget", {"run": "2"})
 
 
 def test_a_run_can_be_compared_with_another_one() -> None:

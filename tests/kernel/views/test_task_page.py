@@ -10,7 +10,7 @@ from dask_diag_lab.schema import Kind
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.details.task import HOW, TaskPage
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.store.batches import BatchMaker
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import batch
@@ -48,11 +48,11 @@ def test_a_click_on_a_neighbour_goes_to_that_task() -> None:
 def test_profile_and_worker_are_a_click_away() -> None:
     page, _ = shown(show="workers")
     page.set("profile")
-    assert page.opened() == Opening("profile", {"prefix": "<b>"})
+    assert page.opened() == PlotLink("profile", {"prefix": "<b>"})
     page.set("worker")
-    assert page.opened() == Opening("worker", {"worker": W1})
+    assert page.opened() == PlotLink("worker", {"worker": W1})
     page.click(0)
-    assert page.opened() == Opening("worker", {"worker": W1})
+    assert page.opened() == PlotLink("worker", {"worker": W1})
 
 
 def test_a_failed_task_shows_its_error_first_and_where_it_failed() -> None:

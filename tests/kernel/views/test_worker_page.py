@@ -9,7 +9,7 @@ import pytest
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.details.worker import WorkerPage
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from tests.kernel.views.asked_pages import Answering, Shown
 from tests.kernel.views.situations import GIB, batch, worker
 from tests.kernel.views.task_answers import W1, W2, Clock
@@ -98,13 +98,13 @@ def test_another_worker_a_task_profile_and_transfers_are_a_click_away() -> None:
     page, _ = shown()
     for _ in range(2):
         page.click(2)
-        assert page.opened() == Opening("task", {"key": "('kept', 0)"})
+        assert page.opened() == PlotLink("task", {"key": "('kept', 0)"})
     page.set("worker", W2)
     assert page.cluster.asked[-1].arguments == {"worker": W2}
     assert page.facts["Name"] == "beta"
     for plot in ("profile", "transfers"):
         page.set(plot)
-        assert page.opened() == Opening(plot, {"worker": W2})
+        assert page.opened() == PlotLink(plot, {"worker": W2})
 
 
 def test_a_worker_that_left_keeps_its_last_answers() -> None:

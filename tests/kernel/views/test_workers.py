@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import pytest
 
 from dask_diag_lab.views.bars import BarPlot
-from dask_diag_lab.views.view import Opening, View
+from dask_diag_lab.views.view import PlotLink, View
 from dask_diag_lab.views.workers.bars import (
     ClusterMemory,
     Cpu,
@@ -57,10 +57,10 @@ def test_names_are_those_of_people_and_a_click_opens_the_worker() -> None:
     view = shown(Cpu, worker(0), worker(1, name="alpha"), worker(2, name="tcp://10.0.0.2:1"))
     assert column(view, "label") == ["worker 0", "alpha", "10.0.0.2:1"]
     view.open_row(worker(1)["address"])
-    assert view.opening == Opening("worker", {"worker": worker(1)["address"]})
-    view.opening = None
+    assert view.plot_link == PlotLink("worker", {"worker": worker(1)["address"]})
+    view.plot_link = None
     view.open_row("tcp://gone:1")
-    assert view.opening is None
+    assert view.plot_link is None
 
 
 # --- memory
@@ -130,7 +130,7 @@ def test_cluster_memory_is_one_bar_in_the_level_of_the_worst_worker() -> None:
     assert column(view, "remark") == ["1 worker paused or at the limit"]
     assert view.caption.headline == "Process memory: 4.00 GiB · 33 % of 12.0 GiB"
     view.open_row("")
-    assert view.opening == Opening("workers-memory", {})
+    assert view.plot_link == PlotLink("workers-memory", {})
 
 
 def test_one_worker_without_limit_leaves_the_cluster_without_one() -> None:
@@ -149,7 +149,7 @@ def test_host_of_several_workers_is_one_bar() -> None:
     table = view.table().columns
     assert (table["host"], table["workers"]) == (["h", "other"], [3, 1])
     view.open_row("h")
-    assert view.opening == Opening("workers", {})
+    assert view.plot_link == PlotLink("workers", {})
 
 
 @pytest.mark.parametrize("kind", [GpuUtilization, GpuMemory, RmmMemory])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dask_diag_lab.views.look import LIGHT, data_colors
 from dask_diag_lab.views.tables import COLOR_FIELD
-from dask_diag_lab.views.view import Opening
+from dask_diag_lab.views.view import PlotLink
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import GIB, session_of, worker
@@ -34,4 +34,4 @@ def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> Non
 def test_click_opens_the_page_of_the_worker() -> None:
     view = Drawn(WorkersTable(session_of(workers=[worker(0), worker(1)]))).view
     view.sortable.source.selected.indices = [1]
-    assert view.opening == Opening("worker", {"worker": worker(1)["address"]})
+    assert view.plot_link == PlotLink("worker", {"worker": worker(1)["address"]})

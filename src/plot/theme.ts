@@ -1,9 +1,9 @@
 /** The page's colours and fonts as a view takes them, read from the CSS variables that Lab's themes have. */
 
-import type { ILook, Palette } from '../protocol/control';
+import type { IPlotTheme, Palette } from '../protocol/control';
 
-/** Return the look of the page now, with the palette that the user has chosen. */
-export function readLook(isLight: boolean, theme: string, palette: Palette): ILook {
+/** Return the theme of the page now, with the palette that the user has chosen. */
+export function readTheme(isLight: boolean, name: string, palette: Palette): IPlotTheme {
   const probe = document.createElement('span');
   document.body.append(probe);
   const computed = (property: string, variable: string): string => {
@@ -17,8 +17,8 @@ export function readLook(isLight: boolean, theme: string, palette: Palette): ILo
     const mixed = [red, green, blue].map((one, i) => one * alpha + (ground[i] ?? 0) * (1 - alpha));
     return `#${mixed.map(one => Math.round(one).toString(16).padStart(2, '0')).join('')}`;
   };
-  const look: ILook = {
-    name: isLight ? 'light' : /high.?contrast/i.test(theme) ? 'high-contrast' : 'dark',
+  const theme: IPlotTheme = {
+    name: isLight ? 'light' : /high.?contrast/i.test(name) ? 'high-contrast' : 'dark',
     foreground: color('--jp-ui-font-color1'),
     muted: color('--jp-ui-font-color2'),
     grid: color('--jp-border-color2'),
@@ -30,7 +30,7 @@ export function readLook(isLight: boolean, theme: string, palette: Palette): ILo
     zone: Intl.DateTimeFormat().resolvedOptions().timeZone
   };
   probe.remove();
-  return look;
+  return theme;
 }
 
 /** The numbers in a computed colour, which is `rgb(…)` or `rgba(…)`. */

@@ -65,7 +65,7 @@ class Throttle:
         self._next = time.perf_counter() + max(self._interval_s, MAX_DUTY * spent_s)
 
 
-class Extras:
+class OnDemandTables:
     """All extras of one scheduler; nothing is looked at that nobody wants.
 
     Parameters
