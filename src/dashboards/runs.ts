@@ -41,16 +41,21 @@ export class RunsModel {
   }
 
   /** Say which runs of which dashboards are compared, and by whom. */
-  setCompared(runs: readonly (readonly [dashboard: string, run: number])[], by: object): void {
+  setCompared(
+    runs: readonly (readonly [dashboard: string, run: number])[],
+    by: object | null
+  ): void {
     [this._compared, this._comparedBy] = [runs, by];
     this._changed.emit();
   }
 
-  /** Forget what is compared, if it is by this. */
-  forgetCompared(by: object): void {
-    if (this._comparedBy === by) {
-      this.setCompared([], by);
+  /** Forget what is compared, if it is by this; tell whether it was. */
+  forgetCompared(by: object): boolean {
+    const isIts = this._comparedBy === by;
+    if (isIts) {
+      this.setCompared([], null);
     }
+    return isIts;
   }
 
   /** Whether all plots of a dashboard show a run, or it is compared with another one. */

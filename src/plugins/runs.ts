@@ -2,6 +2,7 @@
 
 import type { TranslationBundle } from '@jupyterlab/translation';
 import { codeIcon } from '@jupyterlab/ui-components';
+import { UUID } from '@lumino/coreutils';
 import { MessageLoop } from '@lumino/messaging';
 import type { Widget } from '@lumino/widgets';
 
@@ -32,6 +33,11 @@ export const runsPlugin = addOn(
 function addRunCommands(context: IContext): void {
   const { app, panes } = context;
   const { runs, trans } = context.services;
+  panes?.tracker.widgetAdded.connect((_, pane) => {
+    if (pane.content.plot === 'compare') {
+      followComparison(context, panes, pane);
+    }
+  });
   app.commands.addCommand(CommandIDs.showRun, {
     label: args => (isPointed(args) ? trans.__('Show in all plots') : trans.__('Show a run…')),
     caption: trans.__('Show what one piece of code did, in all open plots of its cluster'),
@@ -44,8 +50,11 @@ function addRunCommands(context: IContext): void {
         if (binding && panes && panes.of(binding).length === 0) {
           panes.open(FIRST_PLOT, binding, { isActivated: false });
         }
-        if (compared.some(({ content }) => content.binding.dashboard === dashboard.id)) {
-          closeStreams(); // they would show this run, and come back with theirs
+        if (
+          panes &&
+          streamsOf(panes).some(({ content }) => content.binding.dashboard === dashboard.id)
+        ) {
+          closeStreams(panes); // they would show this run, and come back with theirs
         }
         runs.select(dashboard.id, run.number);
       }
@@ -107,13 +116,36 @@ function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
   );
 }
 
-/** The task streams that the last comparison opened. */
-const compared: Pane[] = [];
+/** What the keys of the task streams that a comparison opened begin with, also after a reload. */
+const COMPARED = 'compared-';
 
-function closeStreams(streams = compared.splice(0)): void {
+function streamsOf({ tracker }: PaneManager): readonly Pane[] {
   // One that was led back to live is a pane like any other.
-  const own = streams.filter(({ content }) => content.arguments['run'] !== undefined);
-  own.forEach(stream => stream.dispose());
+  return tracker.filter(
+    ({ key, content }) => key.startsWith(COMPARED) && content.arguments['run'] !== undefined
+  );
+}
+
+function closeStreams(panes: PaneManager): void {
+  streamsOf(panes).forEach(stream => stream.dispose());
+}
+
+/** Mark the runs that a pane compares, until it is closed, and their streams with it. */
+function followComparison({ services: { runs } }: IContext, panes: PaneManager, pane: Pane): void {
+  const { content } = pane;
+  let marked = '';
+  const mark = (): void => {
+    const { before, after, before_of: of } = content.arguments;
+    const { dashboard } = content.binding;
+    const pair = [[of ?? dashboard, Number(before)] as const, [dashboard, Number(after)] as const];
+    if (before && after && marked !== String(pair)) {
+      marked = String(pair);
+      runs.setCompared(pair, pane);
+    }
+  };
+  content.changed.connect(mark);
+  mark();
+  pane.disposed.connect(() => runs.forgetCompared(pane) && closeStreams(panes));
 }
 
 /** A place that is lower has no room for two task streams below each other: side by side (px). */
@@ -123,12 +155,12 @@ const TWO_STREAMS_PX = 560;
  * Open what differs between two runs, and what their threads did, on one scale of time: in front of
  * what has the most room beside that.
  */
-function compare({ app, services }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
+function compare({ app }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
   const inOrder = [...pair].sort(([, a], [, b]) => a.start - b.start);
   const [[beforeOwner, before], [owner, after]] = inOrder as [OwnedRun, OwnedRun];
   const numbers = { before: String(before.number), after: String(after.number) };
   const given = owner === beforeOwner ? numbers : { ...numbers, before_of: beforeOwner.id };
-  closeStreams(); // the pair before gives way
+  closeStreams(panes); // the pair before gives way
   const difference = panes.open('compare', panes.bindingTo(owner.id), { arguments: given });
   const lengths = pair.map(([, { start, stop }]) => (stop ?? Date.now() / 1000) - start);
   const longest = Math.max(...lengths);
@@ -141,21 +173,12 @@ function compare({ app, services }: IContext, panes: PaneManager, pair: readonly
   let place: IPlacement = { mode: largest ? 'tab-after' : 'split-right', ref };
   for (const [{ id }, { number, start }] of inOrder) {
     const alone = { run: String(number), stop: (start + longest).toFixed(3) };
-    const stream = panes.create('task-stream', panes.bindingTo(id), alone);
+    const stream = panes.create('task-stream', panes.bindingTo(id), alone, COMPARED + UUID.uuid4());
     panes.show(stream, place);
     panes.activate(stream);
     place = { mode: split, ref: stream.id };
-    compared.push(stream);
   }
   panes.activate(difference);
-  const { runs } = services;
-  runs.setCompared(
-    inOrder.map(([{ id }, { number }]) => [id, number]),
-    difference
-  );
-  difference.disposed.connect(runs.forgetCompared, runs);
-  const streams = [...compared];
-  difference.disposed.connect(() => closeStreams(streams));
 }
 
 /** Return the run that is meant; let the user pick one where it is not said. */

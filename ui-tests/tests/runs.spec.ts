@@ -78,6 +78,12 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
     .getByRole('button')
     .click({ modifiers: ['Control'] });
   await expect(lab.panes('task-stream')).toHaveCount(3);
+  await lab.saved('compared-');
+  await page.reload();
+  await lab.restored();
+  const restored = await lab.notebook('runs.ipynb');
+  await expect(pressed).toHaveCount(2);
+  await (await lab.livePane('compare')).focus();
   await lab.command('application:close'); // the comparison, and its streams with it
   await expect(lab.panes('task-stream')).toHaveCount(1);
   await page.setViewportSize({ width: 1600, height: 1000 });
@@ -86,7 +92,7 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await lab.drag('task-stream', 'right');
   await lab.drag('compute-time-per-key', 'bottom', stream);
   await lab.drag('workers-memory', 'right', lab.panes('compute-time-per-key'));
-  await notebook.run(4);
+  await restored.run(4);
   await expectPictures(stream, 4);
   const apply = stream.getByRole('button', { name: 'Apply to all panes' });
   await expect(apply).toBeHidden();
