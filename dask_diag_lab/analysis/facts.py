@@ -43,11 +43,11 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
         Number of the run that the window is of; 0: all runs are.
     """
     slots, is_other = history.slots, history.runs.is_other_than(run)
-    shares, strings = _waiting_shares(history, window), history.strings
     first = float(np.fmin(history.actions.first_start, now))
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
     read, running = history.actions.of_window(window, _NAMES), _running(history, now)
+    shares, strings = _waiting_shares(history, window, running), history.strings
     pauses = [
         (detail["worker"], time, detail.get("resumed", now))
         for time, kind, detail in history.events.rows
@@ -102,10 +102,11 @@ def _running(history: History, now: float) -> Columns:
     }
 
 
-def _waiting_shares(history: History, window: Window) -> dict[int, float]:
+def _waiting_shares(history: History, window: Window, running: Columns) -> dict[int, float]:
     """Return in which share of their time the tasks of each prefix did not use the CPU.
 
-    Workers tell it with a heartbeat, which comes after the end of the task.
+    Workers tell it with a heartbeat, which comes after the end of the task. Of prefixes of which
+    no task has ended yet it is what the workers' CPU leaves of the tasks that run.
     """
     window = window._replace(stop=window.stop + REPORT_S)
     computing: defaultdict[str, float] = defaultdict(float)
@@ -116,11 +117,20 @@ def _waiting_shares(history: History, window: Window) -> dict[int, float]:
             computing[label] += gained * (name in COMPUTING)
             waiting[label] += gained * (name in WAITING)
     known = {label: history.strings.find(label) for label in waiting}
-    return {
+    shares = {
         prefix: waiting[label] / (computing[label] + waiting[label])
         for label, prefix in known.items()
         if prefix is not None and waiting[label] > 0
     }
+    is_new = [history.strings[prefix] not in computing for prefix in running["prefix"].tolist()]
+    if any(is_new):
+        since = float(running["start"][is_new].min())
+        cpu, executing = (history.series.get(name) for name in ("cpu", "executing"))
+        is_in = (cpu.times > since) & (executing.total > 0)
+        if busy_s := float(executing.total[is_in].sum()):
+            waits = max(1 - float(np.nansum(cpu.total[is_in])) / 100 / busy_s, 0.0)
+            shares |= dict.fromkeys(running["prefix"][is_new].tolist(), waits)
+    return shares
 
 
 def _as_facts(rows: Columns) -> Columns:

@@ -33,6 +33,10 @@ FROM_WORKERS: Final = "Client-worker"
 """`distributed` begins so the ids of the clients that tasks make."""
 MAX_NAME: Final = 80
 _CALLS: Final = re.compile(r"\b(?:compute|persist|submit|map)\s*\(")
+_DEFINED: Final = re.compile(
+    r"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|[ \t]*$))*"
+)
+"""A function or class: its first line, and those further in or empty."""
 _WORD: Final = re.compile(r"\w+")
 
 State = Literal["running", "done", "failed", "cancelled"]
@@ -336,12 +340,15 @@ def name_of_code(code: str, own: Collection[str] = (), others: Collection[str] =
         Variables of the clients of this cluster, and of others: where there are such, a line that
         names one of its own goes first, and one that names but others last.
     """
-    lines = code.splitlines()
-    lines = [line for line in lines if _CALLS.search(line) and not line.lstrip().startswith("#")]
+    lines = [line for line in code.splitlines() if not line.lstrip().startswith("#")]
+    calling = [line for line in lines if _CALLS.search(line)]
+    # What stands in a function is called by a line behind it, if by any.
+    outside = [line for line in _DEFINED.sub("", "\n".join(lines)).splitlines() if line in calling]
 
     def rank(line: str) -> int:
         words = set(_WORD.findall(line))
         return 0 if words.intersection(own) else 2 if words.intersection(others) else 1
 
+    lines = outside or calling
     first = min(lines, key=rank, default="") if others else "".join(lines[:1])
     return first.strip()[:MAX_NAME]

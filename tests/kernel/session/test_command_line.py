@@ -75,12 +75,14 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
 ) -> None:
     folder = tmp_path / "elsewhere"  # another runtime folder of this user
     folder.mkdir(mode=0o700)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    held = socket.socket()  # others that look for a free port do not get this one
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    held.bind(("127.0.0.1", 0))
+    port = held.getsockname()[1]
     address = f"tcp://127.0.0.1:{port}"
     words = [sys.executable, "-c", IMPATIENT, "serve", address, "--port", "0"]
     environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(folder)}
-    with subprocess.Popen(words, env=environment, text=True, **PIPES) as serve:
+    with held, subprocess.Popen(words, env=environment, text=True, **PIPES) as serve:
         try:
             assert serve.stderr is not None
             assert serve.stdout is not None

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from distributed import Client, LocalCluster, Scheduler, wait, worker_client
+from distributed import Client, Event, LocalCluster, Scheduler, wait, worker_client
 
 import dask_diag_lab
 from tests.kernel.serving import wait_until
@@ -25,6 +25,11 @@ def spin(seconds: float) -> float:
     while time.thread_time() < until:
         pass
     return seconds
+
+
+def wait_for(x: int, name: str) -> int:
+    Event(name).wait()
+    return x
 
 
 def nested(x: int) -> int:
@@ -67,6 +72,16 @@ def test_what_waits_in_a_worker_client_holds_no_thread() -> None:
         assert offered_s <= 2 * (time.time() - began)
         # Four naps on two threads; not what waited for them, which is as much again.
         assert seconds["waiting-in-tasks"] < 4 * 1.5 + 4
+
+
+def test_tasks_that_wait_are_no_computing_before_one_of_them_ends() -> None:
+    with cluster(n_workers=1, threads_per_worker=2, processes=True) as found:
+        event = Event("go", client=found.client)
+        waiting = found.client.map(wait_for, range(2), name="go")
+        seconds, offered_s = settled(found, {"waiting-in-tasks": 3.0})
+        assert seconds.get("computing", 0.0) < 0.2 * offered_s
+        event.set()
+        wait(waiting)
 
 
 def test_a_late_attach_shows_idle_threads_of_its_own_time() -> None:

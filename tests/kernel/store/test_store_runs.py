@@ -176,6 +176,8 @@ def test_the_time_of_code_is_brought_to_the_schedulers_clock_by_the_quickest_mes
         ("import dask\nx = df.sum().compute()  # all\ny", "x = df.sum().compute()  # all"),
         ("# x.compute()\nclient.submit(f)", "client.submit(f)"),
         ("1 + 1", ""),
+        ("def f(x):\n    c.map(x)\n\n    return x\nwith a:\n    b.submit(f)", "b.submit(f)"),
+        ("class A:\n    def f(x):\n        c.map(x)\nA().f(1)", "c.map(x)"),
     ],
 )
 def test_code_is_named_by_its_first_line_that_computes(code: str, name: str) -> None:
