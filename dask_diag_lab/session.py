@@ -477,11 +477,9 @@ class CellWatch:
         self.running: Piece | None = None
         self._code = ""
         self._ahead = 0  # some versions of IPython count a cell before it runs, others after
-        kernel = announce.own_kernel()
-        parent: dict[str, Any] = kernel.get_parent("shell") if kernel else {}
-        code = parent.get("content", {}).get("code", "")
-        if code or kernel is None:  # else a widget's button made the client
-            self._begin(code, parent.get("metadata", {}).get("cellId"))
+        code = announce.running_code()
+        if code or announce.own_kernel() is None:  # else a widget's button made the client
+            self._begin(code, announce.running_cell().get("cell", [None])[0])
         shell.events.register("pre_run_cell", self._began)
         shell.events.register("post_run_cell", self._ended)
 

@@ -29,7 +29,7 @@ from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.server import announce
 from dask_diag_lab.store import recording
-from dask_diag_lab.store.runs import Piece, RunRecord, RunTable, State
+from dask_diag_lab.store.runs import Piece, RunRecord, RunTable, State, name_of_code
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.transport.link import LinkLostError
 from dask_diag_lab.views import format as fmt
@@ -74,7 +74,8 @@ def run(name: str | None = None, client: Client | None = None) -> Run:
     Parameters
     ----------
     name : str, optional
-        Default: when it began.
+        Default: the line of the notebook's cell that has the cluster compute; without one, the
+        prefix that took most of the time.
     client : distributed.Client, optional
         Default: the current client.
 
@@ -419,7 +420,7 @@ class Run(CaptureBlock):
 
     def _start(self) -> None:
         super()._start()
-        self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
+        self.name = self.name or name_of_code(announce.running_code())
         cell = announce.running_cell().get("cell", [""])[0]
         self._code = Piece(secrets.token_hex(8), self.name, cell, start=time.time())
         self._diagnostics.note_code(replace(self._code))
@@ -440,6 +441,7 @@ class Run(CaptureBlock):
         self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
         self._code.clients.update(self._beside)
         self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
+        self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
         if self._problem:
             raise IncompleteError(f"The end of the run is missing: {self._problem}.")
 

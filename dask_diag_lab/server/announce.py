@@ -49,10 +49,20 @@ def kernel_id() -> str | None:
 
 def running_cell() -> dict[str, list[str]]:
     """Return the id of the notebook's cell that runs and that of this run, as ``cell``; {} else."""
-    kernel = own_kernel()
-    parent = {} if kernel is None else kernel.get_parent("shell")
+    parent = _parent()
     cell = parent.get("metadata", {}).get("cellId")
     return {"cell": [str(cell), str(parent["header"]["msg_id"])]} if cell else {}
+
+
+def running_code() -> str:
+    """Return the text of the notebook's cell that runs, '' where there is none."""
+    return str(_parent().get("content", {}).get("code", ""))
+
+
+def _parent() -> dict[str, Any]:
+    """Return the message that has this kernel do what it does; {} where it is none."""
+    kernel = own_kernel()
+    return {} if kernel is None else kernel.get_parent("shell")
 
 
 def session_name(environ: Mapping[str, str] = os.environ, kernel: str | None = None) -> str:

@@ -179,3 +179,12 @@ def test_names_are_escaped_in_html(client: Client) -> None:
         client.submit(nap, 0.01).result()
     assert "&lt;b&gt;" in its._repr_html_()
     assert "<b>" not in its._repr_html_()
+
+
+def test_a_block_without_a_name_is_called_by_what_it_did(client: Client) -> None:
+    with dask_diag_lab.run() as idle:
+        pass
+    assert idle.name.startswith("Run of ")
+    with dask_diag_lab.run() as its:
+        client.submit(nap, 0.01).result()
+    assert (its.name, [one.name for one in dask_diag_lab.runs(client)]) == ("nap", ["nap"])

@@ -139,10 +139,12 @@ def test_the_magic_shows_a_run_below_its_cell_and_checks_it(kernel: Kernel, flag
         assert named in refused["text"]
     (failed,) = [one for one in kernel.run("%%dask_diag\n1 / 0") if "ename" in one or "name" in one]
     assert "ZeroDivisionError" in str(failed)
+    kernel.run("%%dask_diag\nx = client.submit(abs, -7).result()")
     kernel.run("%%capture\nclient.submit(abs, -9).result()")  # runs its cell once more
     listed = kernel.value("import dask_diag_lab; [r.name for r in dask_diag_lab.runs()]")
     names = ast.literal_eval(listed)
-    assert names == ["my sum", "client.submit(abs, -9).result()"]
+    calls = ["x = client.submit(abs, -7).result()", "client.submit(abs, -9).result()"]
+    assert names == ["my sum", *calls]
     kernel.run("dask_diag_lab.attach().close(); client.close()")
 
 
