@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from dask_diag_lab.analysis.facts import REPORT_S
+from dask_diag_lab.analysis.facts import CPU_REPORT_S
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from dask_diag_lab.schema import Batch, FeedState
-    from dask_diag_lab.server.handlers import Snapshot
+    from dask_diag_lab.server.context import Snapshot
     from dask_diag_lab.store.runs import RunRecord
     from dask_diag_lab.transport import Feed
 
@@ -325,7 +325,8 @@ class RunFiles:
             return
         now = self._live.time
         for record in self._live.history.runs:
-            if record.number not in self._seen and record.is_over and now > record.stop + REPORT_S:
+            is_complete = record.is_over and now > record.stop + CPU_REPORT_S
+            if is_complete and record.number not in self._seen:
                 self._seen.add(record.number)
                 self._saving = asyncio.create_task(self._save(record))
                 return
@@ -484,7 +485,7 @@ class Composition:
         await self.feed.close()
 
     def mark_closed(self, *, is_cluster_closed: bool) -> None:
-        """Say of a scheduler that was left that it is closed; what is known of it is served on.
+        """Set the state ``closed`` after `detach`; the history is still served.
 
         Parameters
         ----------

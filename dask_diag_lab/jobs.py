@@ -187,16 +187,16 @@ class Latest(Generic[T]):
         subject
             What it is of: of another one nothing is returned.
         version
-            What an equal one of need not be made of the same subject again.
+            Of equal versions of one subject only the first is made.
         make : callable
             Makes it, in another thread. What it raises is raised here, once it is known.
         """
-        return self.begun(subject, version, lambda: make)
+        return self.get_or_begin(subject, version, lambda: make)
 
-    def begun(
+    def get_or_begin(
         self, subject: object, version: object, begin: Callable[[], Callable[[], T]]
     ) -> T | None:
-        """Do what `get_or_start` does; ``begin`` returns what makes it, and is called only then."""
+        """Do the same; ``begin`` returns what makes it, and is called only where that is needed."""
         self._take()
         is_new = self._done is None or self._done[0] != subject
         self._is_late = self._under_way is None and self._asked_for != (subject, version)

@@ -42,7 +42,7 @@ def dask_setup(scheduler: Scheduler) -> None:
 
 async def dask_teardown(scheduler: Scheduler) -> None:
     """End what `dask_setup` began, before the scheduler closes its comms."""
-    from dask_diag_lab.server.handlers import until
+    from dask_diag_lab.server.context import until
 
     if scheduler.id in _running:
         thread, stop = _running.pop(scheduler.id)

@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from dask_diag_lab.composition import Composition, Recording, Target, own_listen
 from dask_diag_lab.server import announce, missing_bokeh
-from dask_diag_lab.server.handlers import until
+from dask_diag_lab.server.context import until
 from dask_diag_lab.store.runs import Piece, name_of_code
 
 if TYPE_CHECKING:
     from distributed import Client
     from IPython.core.interactiveshell import InteractiveShell
 
-    from dask_diag_lab.server.handlers import ServerContext
+    from dask_diag_lab.server.context import ServerContext
     from dask_diag_lab.store import LiveSession
 
 T = TypeVar("T")
@@ -538,10 +538,10 @@ class _Attachments:
             made = self._open[target.scheduler_id] = Diagnostics(target)
             made.add(client)
             made.start()
-            self._tell_of_cells(made)
+            self._follow_cells(made)
             return made
 
-    def _tell_of_cells(self, diagnostics: Diagnostics) -> None:
+    def _follow_cells(self, diagnostics: Diagnostics) -> None:
         """Tell diagnostics that are new which cell runs, and all which run from now on."""
         if (shell := _shell()) is None:
             return

@@ -21,7 +21,7 @@ WAITING: Final = (
     *("comms-limiter", "disk-limiter"),
 )
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
-REPORT_S: Final = 2.0
+CPU_REPORT_S: Final = 2.0
 """So long after the end of a task its worker has told what it did with the CPU."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
@@ -105,10 +105,11 @@ def _running(history: History, now: float) -> Columns:
 def _waiting_shares(history: History, window: Window, running: Columns) -> dict[int, float]:
     """Return in which share of their time the tasks of each prefix did not use the CPU.
 
-    Workers tell it with a heartbeat, which comes after the end of the task. Of prefixes of which
-    no task has ended yet it is what the workers' CPU leaves of the tasks that run.
+    Workers tell it with a heartbeat, which comes after the end of the task. As long as they have
+    told nothing of any prefix that runs, it is what their CPU time leaves of the threads that the
+    tasks hold: tasks that have left their threads to others hold none.
     """
-    window = window._replace(stop=window.stop + REPORT_S)
+    window = window._replace(stop=window.stop + CPU_REPORT_S)
     computing: defaultdict[str, float] = defaultdict(float)
     waiting: defaultdict[str, float] = defaultdict(float)
     for (context, label, activity, unit), gained in history.activities.gained(window).items():
@@ -122,14 +123,15 @@ def _waiting_shares(history: History, window: Window, running: Columns) -> dict[
         for label, prefix in known.items()
         if prefix is not None and waiting[label] > 0
     }
-    is_new = [history.strings[prefix] not in computing for prefix in running["prefix"].tolist()]
-    if any(is_new):
-        since = float(running["start"][is_new].min())
-        cpu, executing = (history.series.get(name) for name in ("cpu", "executing"))
-        is_in = (cpu.times > since) & (executing.total > 0)
-        if busy_s := float(executing.total[is_in].sum()):
-            waits = max(1 - float(np.nansum(cpu.total[is_in])) / 100 / busy_s, 0.0)
-            shares |= dict.fromkeys(running["prefix"][is_new].tolist(), waits)
+    prefixes = running["prefix"].tolist()
+    if prefixes and not any(history.strings[prefix] in computing for prefix in prefixes):
+        names = ("cpu", "executing", "nthreads")
+        cpu, executing, threads = (history.series.get(name).total for name in names)
+        held = np.fmin(executing, threads)
+        is_in = (history.series.get("cpu").times > running["start"].min()) & (held > 0)
+        if n := float(held[is_in].sum()):
+            waits = max(1 - float(np.nansum(cpu[is_in])) / 100 / n, 0.0)
+            shares |= dict.fromkeys(prefixes, waits)
     return shares
 
 

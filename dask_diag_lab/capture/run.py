@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.store.strings import StringTable
 
-REPORT_S: Final = 3.0
+REPORT_WAIT_S: Final = 3.0
 """So long the end of a block waits at most for what workers tell of it with their heartbeats."""
 SHORT: Final = 24
 """Shorter cells of a table are one line."""
@@ -173,6 +173,7 @@ class Run(CaptureBlock):
     def __init__(self, name: str | None, client: Client | None) -> None:
         super().__init__()
         self.name, self.number, self.cell = name or "", 0, ""
+        self._is_named = bool(name)
         self.state: State = "done"
         self.start = self.stop = self.offered_s = 0.0
         self.n_tasks = self.n_failed = self.n_attempts = self.n_again = 0
@@ -386,8 +387,8 @@ class Run(CaptureBlock):
         """What is the matter where clusters of other clients were at work as well."""
         others = ", ".join(self._beside)
         what = "had tasks in this time as well" if self.n_tasks else "had all of the tasks"
-        told = f"{others} {what}: for these name its client, as in run(client=…)."
-        return [told] if self._beside else []
+        hint = f"{others} {what}: for these name its client, as in run(client=…)."
+        return [hint] if self._beside else []
 
     @classmethod
     def of_number(cls, diagnostics: Diagnostics, number: int) -> Self:
@@ -421,6 +422,7 @@ class Run(CaptureBlock):
     def _start(self) -> None:
         super()._start()
         self.name = self.name or name_of_code(announce.running_code())
+        self._is_named = bool(self.name)
         cell = announce.running_cell().get("cell", [""])[0]
         self._code = Piece(secrets.token_hex(8), self.name, cell, start=time.time())
         self._diagnostics.note_code(replace(self._code))
@@ -435,13 +437,13 @@ class Run(CaptureBlock):
             self._problem = error_text(error)
         self._code.stop = time.time()
         self._diagnostics.note_code(self._code)
-        until = time.monotonic() + REPORT_S
-        while not (self._problem or self._has_told(stop_s)) and time.monotonic() < until:
+        until = time.monotonic() + REPORT_WAIT_S
+        while not (self._problem or self._is_reported(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
         self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
         self._code.clients.update(self._beside)
-        self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
+        self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
         if self._problem:
             raise IncompleteError(f"The end of the run is missing: {self._problem}.")
 
@@ -461,7 +463,8 @@ class Run(CaptureBlock):
             record = find(history.runs)
             if record is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
-                self.name = self.name or record.name(history.strings)
+                if not self._is_named:
+                    self.name = record.name(history.strings)
                 within = Window(record.start, record.stop)
             return case_of(history, within, now, self.number), history.strings
 
@@ -491,14 +494,14 @@ class Run(CaptureBlock):
             for of_all in (its.by_prefix, its.by_worker)
         )
 
-    def _has_told(self, stop_s: float) -> bool:
+    def _is_reported(self, stop_s: float) -> bool:
         """Return whether each worker has sent a heartbeat since a moment, or none can be heard."""
 
-        def told(live: LiveSession) -> bool:
+        def is_seen(live: LiveSession) -> bool:
             return bool(np.all(live.history.workers.last_seen > stop_s))
 
         try:
-            return self._ask(told, is_fresh=True)
+            return self._ask(is_seen, is_fresh=True)
         except (LinkLostError, TimeoutError):  # the cluster ended with the block
             return True
 

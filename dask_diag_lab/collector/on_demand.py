@@ -39,10 +39,9 @@ INTERVAL_S: Final = 0.5
 """Shortest time between two looks at one table: heartbeats do not come more often."""
 
 MAX_DUTY: Final = 100
-"""A refresh is not repeated before so many times what it computed has passed: at most 1 %.
+"""A refresh costs at most 1 % of the time: the next one waits 100 times what it took.
 
-Of CPU time: a scheduler that was not given the processor while it looked at its workers would else
-not look at them again for half a minute.
+In CPU time: on a machine that is busy a refresh may last long without computing much.
 """
 
 
@@ -66,7 +65,7 @@ class Throttle:
 
 
 class OnDemandTables:
-    """All extras of one scheduler; nothing is looked at that nobody wants.
+    """The extra tables of one scheduler; nothing is looked at that nobody wants.
 
     Parameters
     ----------

@@ -396,7 +396,7 @@ class Collector(SchedulerPlugin):
         tables = dict(self._tables)
         tables.update((name, partial(self._on_demand.since, name)) for name in wanted)
         if GRAPH in wanted:
-            self._graph.want()
+            self._graph.keep_for_viewers()
             tables |= {"nodes": self._graph.nodes.since, "node-states": self._graph.states.since}
         return tables
 

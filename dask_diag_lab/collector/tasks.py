@@ -178,7 +178,7 @@ class TaskTables:
         self.prefixes.put(OTHER, facts)
 
     def _put_group(self, group: TaskGroup, *, is_ended: bool) -> None:
-        """Set a group's row; that of one that is gone tells what it and those before it did."""
+        """Set a group's row. That of an ended one has the work of all groups of this name."""
         name, counts, nbytes = group.name, dict[Any, int](group.states), self.in_memory(group)
         work = self._work.get(name, Work()).plus(group)
         if is_ended:
@@ -258,7 +258,7 @@ class GraphLog:
         self.states = NamedRows(NODE_STATES)
         self._known: dict[Any, tuple[TaskState, str]] = {}  # task and its state, by key
 
-    def want(self) -> None:
+    def keep_for_viewers(self) -> None:
         """Follow it from now on; at the first time there is a snapshot for everybody."""
         is_new = not self._is_wanted()
         self._wanted_until = time.monotonic() + KEPT_S

@@ -16,7 +16,7 @@ from typing import Any, Final
 from ipywidgets import HTML, FloatProgress, HBox, Layout, VBox
 
 from dask_diag_lab.notebook import WAIT_S, at_cell_ends, is_headless
-from dask_diag_lab.server.handlers import until
+from dask_diag_lab.server.context import until
 from dask_diag_lab.views.format import count, duration, elide, plural
 
 # Each is four widgets, of each of which the browser is told.

@@ -25,6 +25,8 @@ STATES: Final[tuple[str, ...]] = (
     "forgotten",
 )
 """The scheduler's task states, in the order of every counts array of this package."""
+OTHER: Final = "(other)"
+"""Name that stands for all that did not fit a bound."""
 
 
 class Kind(IntEnum):
@@ -451,9 +453,6 @@ PROTOCOL: Final = _version()
 
 # Tables arrive by themselves; a query costs the cluster something, so it is asked for a picture
 # that somebody looks at, and not again before its answer is old.
-
-OTHER: Final = "(other)"
-"""In place of a prefix, in an answer to ``activity``."""
 
 QUERIES: Final[Mapping[str, tuple[str, ...]]] = {
     "profile": ("source", "prefix", "worker", "start", "stop"),

@@ -24,12 +24,13 @@ from tornado.web import Application
 
 from dask_diag_lab.server import handlers, pages
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, Gate, in_url
-from dask_diag_lab.server.handlers import MODELS, ContextHandler, FilesHandler, ServerContext
+from dask_diag_lab.server.context import MODELS, ServerContext
+from dask_diag_lab.server.handlers import ContextHandler, FilesHandler
 from dask_diag_lab.server.stream import Stream, StreamHandler
 from dask_diag_lab.views.registry import REGISTRY
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import Snapshot
+    from dask_diag_lab.server.context import Snapshot
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 

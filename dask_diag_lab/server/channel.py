@@ -100,7 +100,7 @@ class Channel:
         self._loop = asyncio.get_running_loop()
         self._sent = itertools.count()
         self._last_sent: tuple[Fields, int | None] = {}, None
-        self._is_telling = self._is_seen = False
+        self._is_reporting = self._is_seen = False
         self._summary: Fields | None = None
         self._asked = asyncio.Event()
         self._queue: asyncio.Queue[tuple[Fields, bytes]] = asyncio.Queue(MAX_QUEUED)
@@ -114,7 +114,7 @@ class Channel:
         name = self._info["id"]
         if isinstance(requests, Requests) and name in requests.handlers:
             del requests.handlers[name]
-            if self._is_telling:
+            if self._is_reporting:
                 self._publish({"changed": [], "removed": [name]})
         tasks = [self._running, *self._tasks.values()]
         for task in tasks:
@@ -143,8 +143,8 @@ class Channel:
 
     def _do(self, given: Fields) -> None:
         match given:
-            case {"do": "ask"} if "to" in given or self._is_telling:
-                self._is_telling = True
+            case {"do": "ask"} if "to" in given or self._is_reporting:
+                self._is_reporting = True
                 self._last_sent = {}, None
                 self._asked.set()
             case {"do": "keep", "ids": list(ids)}:
@@ -247,8 +247,8 @@ class Channel:
         """
         await asyncio.sleep(FOUND_S)
         if not self._server.is_found:  # which our own questions are, too, from now on
-            self._is_telling = True
-        while not self._is_telling:
+            self._is_reporting = True
+        while not self._is_reporting:
             await self._asked.wait()
         while True:
             try:
@@ -267,7 +267,7 @@ class Channel:
             counts = ("workers", "threads", "memory_limit", "memory", "tasks", "losses")
             self._summary = {name: health[name] for name in counts}
         self._is_seen = False
-        state = {
+        listed = {
             **self._info,
             # Pages get no address of Dask's own dashboard.
             "scheduler": {name: self._info["scheduler"][name] for name in ("id", "address")},
@@ -277,11 +277,11 @@ class Channel:
             "summary": self._summary if self._inboxes else None,
             **({"closed_at": health["since"]} if state == "closed" else {}),
         }
-        if (state, version) != self._last_sent:
-            change = dict(state)
+        if (listed, version) != self._last_sent:
+            change = dict(listed)
             if version != self._last_sent[1]:
                 change |= json.loads((await self._fetch("plots.json")).body)
                 for plot in change["plots"]:
                     del plot["help"]  # long; a page asks for it when somebody opens it
-            self._last_sent = state, version
+            self._last_sent = listed, version
             self._publish({"changed": [change], "removed": []})

@@ -27,12 +27,12 @@ from urllib.request import ProxyHandler, Request, build_opener
 import numpy as np
 from tornado import web
 
-from dask_diag_lab.server.handlers import until
+from dask_diag_lab.server.context import until
 from dask_diag_lab.server.page import PendingWork, close_view, empty_text, unread
 from dask_diag_lab.views.view import Table
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import ServerContext
+    from dask_diag_lab.server.context import ServerContext
     from dask_diag_lab.views.view import View
 
 # So long a request counts as a viewer: who asks again and again is sent the data all the time.
@@ -111,7 +111,7 @@ async def headline(
 async def _is_brought_up(context: ServerContext, view: View, *, with_jobs: bool) -> bool:
     """Wait until `view` has the data of now; return whether that came in time."""
     live, pages, needs = context.live, context.drawing, frozenset(view.needs)
-    pages.want(needs, WANTED_S)
+    pages.add_viewer(needs, WANTED_S)
     await context.catch_up()
     pending = PendingWork(live)
     with pending.noticed():

@@ -26,6 +26,7 @@ from bokeh.document.events import DocumentPatchedEvent
 from bokeh.protocol.messages.patch_doc import patch_doc
 
 from dask_diag_lab.schema.tables import EXTRA_NAMES, GRAPH
+from dask_diag_lab.server.context import CORE, MODELS, OWN
 from dask_diag_lab.server.control import (
     CONTROL_NAME,
     SET,
@@ -37,7 +38,6 @@ from dask_diag_lab.server.control import (
     read_object,
     show_caption,
 )
-from dask_diag_lab.server.handlers import CORE, MODELS, OWN
 from dask_diag_lab.store.queries import UNASKED
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views.format import READER_ZONE
@@ -528,17 +528,17 @@ class Pages:
         """Whether a browser has a plot open, perhaps where nobody sees it."""
         return any(isinstance(page, Page) for page in self._pages)
 
-    def want(self, needs: frozenset[str], for_s: float) -> None:
+    def add_viewer(self, needs: frozenset[str], for_s: float) -> None:
         """Count for a while as somebody who looks at a plot with these needs."""
         self._requested.append(needs)
-        asyncio.get_running_loop().call_later(for_s, self._end_want, needs)
+        asyncio.get_running_loop().call_later(for_s, self._remove_viewer, needs)
         self._count()
 
     def tick(self) -> None:
         """What is known, or who looks, may have changed: pages that are seen are drawn soon."""
         self._wake.set()
 
-    def _end_want(self, needs: frozenset[str]) -> None:
+    def _remove_viewer(self, needs: frozenset[str]) -> None:
         self._requested.remove(needs)
         self._count()
 

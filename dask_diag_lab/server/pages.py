@@ -16,11 +16,12 @@ from urllib.parse import quote_plus
 from tornado.web import HTTPError
 
 from dask_diag_lab.server.announce import versions
-from dask_diag_lab.server.handlers import ContextHandler, health_of, until
+from dask_diag_lab.server.context import until
+from dask_diag_lab.server.handlers import ContextHandler, health_of
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import ServerContext
+    from dask_diag_lab.server.context import ServerContext
     from dask_diag_lab.store import LiveSession
 
 NONCE: Final = re.compile(r"[A-Za-z0-9_-]{16,64}")

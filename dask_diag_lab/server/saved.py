@@ -28,14 +28,14 @@ from bokeh.resources import Resources
 from bokeh.settings import settings
 from tornado.template import Loader
 
-from dask_diag_lab.server.handlers import CORE, until
+from dask_diag_lab.server.context import CORE, until
 from dask_diag_lab.server.page import SCRIPTS, Page, PendingWork, scripts_for
 from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.stream.frame import Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import ServerContext
+    from dask_diag_lab.server.context import ServerContext
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.views.registry import Plot
 
@@ -210,7 +210,7 @@ async def live_panels(context: ServerContext, wanted: Sequence[PlotRequest]) -> 
                 pages.append(Page(plot, context.live, LIGHT, given))
             waiting.append((pages[-1], pending, given))
             await asyncio.sleep(0)  # each takes some milliseconds
-        context.drawing.want(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
+        context.drawing.add_viewer(frozenset().union(*(page.needs for page in pages)), DATA_WAIT_S)
         await context.catch_up()
         deadline = time.monotonic() + DATA_WAIT_S
         for one, (page, pending, given) in zip(wanted, waiting, strict=True):

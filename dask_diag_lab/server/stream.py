@@ -19,14 +19,14 @@ from dask_diag_lab.server.handlers import ContextHandler, in_words, run_rows
 from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
-    from dask_diag_lab.server.handlers import ServerContext
+    from dask_diag_lab.server.context import ServerContext
     from dask_diag_lab.server.page import Page
     from dask_diag_lab.store import LiveSession
 
 CLOSE_BAD_MESSAGE: Final = 4400
 MAX_PLOTS: Final = 500
 """Of one stream; nobody looks at so many."""
-MAX_RUNS: Final = 10
+MAX_STREAMED_RUNS: Final = 10
 """Runs that a page is told of, the newest; ``/runs.json`` has all that are kept."""
 BAD_MESSAGE: Final = "This server cannot understand what the page sent."
 
@@ -205,7 +205,7 @@ class RunsPage:
     def update(self) -> None:
         """Have the browser sent the runs, where these have changed."""
         self._seen = self._live.version
-        rows = run_rows(self._live, MAX_RUNS)
+        rows = run_rows(self._live, MAX_STREAMED_RUNS)
         if rows != self._last_sent:
             self._last_sent = rows
             self.stream.send(json.dumps({"type": "runs", "runs": rows}, allow_nan=False))

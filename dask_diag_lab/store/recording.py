@@ -31,7 +31,7 @@ from dask_diag_lab.store.queries import Query
 from dask_diag_lab.store.runs import Piece, RunRecord
 from dask_diag_lab.store.slots import SlotWorker
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 CLASSES: Final[dict[str, type]] = {
     c.__name__: c for c in (Piece, RunRecord, SchedulerInfo, Segment, SlotWorker)
 }

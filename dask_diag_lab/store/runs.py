@@ -27,14 +27,14 @@ MAX_MISSED: Final = 10_000_000
 TRAVEL_S: Final = 0.1
 """A graph may come so long after the cell that sent it has ended. A block of `dask_diag_lab.run`
 does not end before it has asked the scheduler."""
-SETTLED_S: Final = 0.5
+QUIET_S: Final = 0.5
 """Where the cluster has had nothing to do for so long, a run will get no further."""
 FROM_WORKERS: Final = "Client-worker"
 """`distributed` begins so the ids of the clients that tasks make."""
 MAX_NAME: Final = 80
 _CALLS: Final = re.compile(r"\b(?:compute|persist|submit|map)\s*\(")
 _DEFINED: Final = re.compile(
-    r"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|[ \t]*$))*"
+    r"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|\1\).*|[ \t]*$))*"
 )
 """A function or class: its first line, and those further in or empty."""
 _WORD: Final = re.compile(r"\w+")
@@ -91,7 +91,7 @@ class RunRecord:
     n_submitted, n_done, n_erred, n_attempts : int
         Tasks that were to be computed, those that ended well, those that failed, and attempts
         that failed and were tried again, or died with their worker.
-    is_settled : bool
+    is_quiet : bool
         Whether what has not ended by now will not.
     is_nested : bool
         Whether its tasks submitted tasks.
@@ -106,7 +106,7 @@ class RunRecord:
     n_done: int = 0
     n_erred: int = 0
     n_attempts: int = 0
-    is_settled: bool = False
+    is_quiet: bool = False
     seconds: dict[int, float] = field(default_factory=dict)  # by string id of the prefix
     is_nested: bool = field(default_factory=bool)  # recordings of before have none
 
@@ -124,7 +124,7 @@ class RunRecord:
     def is_over(self) -> bool:
         """Whether its code, and all of its tasks, have ended."""
         has_all = self.n_done + self.n_erred >= self.n_submitted
-        return isfinite(self.code.stop) and (has_all or self.is_settled)
+        return isfinite(self.code.stop) and (has_all or self.is_quiet)
 
     @property
     def stop(self) -> float:
@@ -272,7 +272,7 @@ class RunTable:
         record.last = max(record.last, until)
         record.n_submitted += n_tasks
         record.is_nested |= client.startswith(FROM_WORKERS)
-        record.is_settled = False
+        record.is_quiet = False
         return record
 
     def _newest(self, fits: Callable[[RunRecord], bool]) -> RunRecord | None:
@@ -319,8 +319,8 @@ class RunTable:
     def mark_idle(self, now: float, *, is_idle: bool) -> None:
         """Note whether the cluster has nothing to do."""
         for record in self._records:
-            if is_idle and not record.is_settled and now - record.last > SETTLED_S:
-                record.is_settled = True
+            if is_idle and not record.is_quiet and now - record.last > QUIET_S:
+                record.is_quiet = True
                 self.version += 1
 
     def end(self, now: float) -> None:

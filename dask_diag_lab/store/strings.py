@@ -122,7 +122,7 @@ class PrefixIndex:
 
 
 class WireIds:
-    """String ids and task ordinals of the wire are only good for one of these.
+    """Translates string ids and ordinals of one collector's life into the history's.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ class WireIds:
     first_graph : int
         The history's number of the wire's graph 0.
     known_until : float
-        What ended before this time on the scheduler's clock was recorded in an epoch before.
+        What ended before this time on the scheduler's clock was recorded by an earlier collector.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class WireIds:
     has_workers : bool
         The workers that there are have been reported.
     has_observed : bool
-        Events of it have been taken over.
+        Events of that collector have been taken over.
     n_observed : mapping of str to int
         Rows of ``events`` and ``graphs`` that were taken over of a batch that then failed.
     """

@@ -1,4 +1,4 @@
-"""The quiet figure that all plots share, and the rule that unchanged data is never sent.
+"""The figure that all plots share, and the rule that unchanged data is never sent.
 
 Also a plot that is rows and one such figure: for what is neither bars, a table nor a series. Knows
 Bokeh and `look`; knows nothing of any one plot.
@@ -129,17 +129,17 @@ def restyle_figure(plot: Plot, look: Look) -> None:
                 major_tick_in=0,
                 major_tick_out=4,
                 axis_label_text_font_style="normal",
-                **_quiet_text("major_label", look),
-                **_quiet_text("axis_label", look),
+                **_base_text("major_label", look),
+                **_base_text("axis_label", look),
             )
         elif isinstance(part, Grid):
             set_properties(part, grid_line_color=look.grid, grid_line_alpha=0.6)
         elif isinstance(part, Legend):
             box = {"background_fill_color": None, "border_line_color": None}
-            set_properties(part, **box, **_quiet_text("label", look))
+            set_properties(part, **box, **_base_text("label", look))
 
 
-def _quiet_text(of: str, look: Look) -> dict[str, str]:
+def _base_text(of: str, look: Look) -> dict[str, str]:
     return {
         f"{of}_text_color": look.muted,
         f"{of}_text_font": look.font,
@@ -333,7 +333,7 @@ class FigureView(DataPlot):
             What `bokeh.plotting.figure` takes; ``y_range=[]`` for an axis of names.
         """
         made = base_figure(self.look, **options)
-        made.on_change("renderers", _make_steady)
+        made.on_change("renderers", _make_atomic)
         if hover:
             made.add_tools(base_hover(self.look, *hover))
         return made
@@ -360,7 +360,7 @@ class FigureView(DataPlot):
         self._stack.styles = {"background-color": self.look.background}
 
 
-def _make_steady(_attr: str, old: Sequence[Renderer], new: Sequence[Renderer]) -> None:
+def _make_atomic(_attr: str, old: Sequence[Renderer], new: Sequence[Renderer]) -> None:
     """Have what a figure's own methods add painted by `AtomicRenderer`s, which they do not make.
 
     They are not replaced: whoever called the method, the legend or a graph holds these already.

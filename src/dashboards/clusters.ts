@@ -105,7 +105,7 @@ export function peersOf(origin: IOrigin, own: ICluster, all: readonly ICluster[]
   return [...earlier, ...rest.map(({ id, name }) => ({ id, name }))];
 }
 
-/** Return one dashboard a cluster: not those that are listed in the entry of another one. */
+/** Return one dashboard of each cluster: without Dask's own where it is listed with ours. */
 export function clustersOf<T extends ICluster>(all: readonly T[]): readonly T[] {
   return all.filter(one => !all.some(({ id }) => id === one.shown_with));
 }

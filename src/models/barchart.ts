@@ -246,7 +246,7 @@ export const barModels: ModelFactory = (_bokeh, CanvasChart) => {
         return fitText(ctx, this._name(one), above ? free : width * NAMES_SHARE, !above);
       });
       const left = above ? GAP : widest(ctx, labels) + 2 * GAP;
-      // Half of the last tick's label stands out where nothing else does.
+      // Where no values stand beside the bars: room for half of the last tick's label.
       const beside = above ? 0 : widest(ctx, values) + 2 * GAP;
       const right = Math.max(width - Math.max(beside, AXIS), left + 20);
       const end = this._axis_end();

@@ -5,7 +5,7 @@ export interface IArranged {
   readonly rows: readonly (readonly number[])[];
   /** How rows were put together: like ones, those of a host, or the smallest in one row. */
   readonly kind: 'each' | 'alike' | 'host' | 'rest';
-  /** Whether the order is by size, though not asked for: so many rows cannot be read otherwise. */
+  /** Whether rows are in the order of size, as too many to be read by name always are. */
   readonly isSorted: boolean;
 }
 

@@ -30,7 +30,7 @@ export function rendererModels(bokeh: IBokehLibrary): readonly IModelClass[] {
     convert_indices_from_subset = same;
   }
 
-  /** Is not painted between data and its colours, which BokehJS takes in one after the other. */
+  /** BokehJS sets data and colours one after the other: nothing is painted before both are there. */
   class AtomicRendererView extends GlyphRendererView {
     async update_data(indices?: Untyped): Promise<void> {
       this._updates = (this._updates ?? 0) + 1;

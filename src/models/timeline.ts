@@ -25,7 +25,7 @@ export function workersOf(source: Untyped): readonly IWorkerRows[] {
   }));
 }
 
-/** The name at a tick among the rows of a worker, and what follows it in any case. */
+/** The label of a tick: a worker's name, which may be cut, and a thread's number, which may not. */
 function labelOf(worker: IWorkerRows, tick: number, rowPx: number): readonly [string, string] {
   const { first, count, isGone } = worker;
   const name = (isGone ? '✕ ' : '') + worker.label;

@@ -76,7 +76,7 @@ function openTab({ plot, arguments: shown }: IPlotLink): void {
   window.open(url.href, '_blank', 'noopener');
 }
 
-/** Learn whose the page is, and what is beside it, while its dashboard is there. */
+/** Return the dashboard that serves this page, with those beside it; nothing once it is gone. */
 async function ownDashboard(): Promise<(IDashboard & { peers: readonly Peer[] }) | undefined> {
   const all = await server.dashboards().catch(() => []);
   const own = all.find(one => one.id === server.id);

@@ -240,7 +240,7 @@ export class LivePlot {
     this._replaceSession(session, host);
   }
 
-  /** What is being opened was asked for with what is no longer so. */
+  /** Arguments or theme have changed since the plot that is being opened was asked for. */
   private _openAgain(): void {
     if (this._connection.phase === 'opening') {
       this._open();

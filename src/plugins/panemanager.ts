@@ -81,8 +81,8 @@ export class PaneManager {
   }
 
   closeAll(binding: IBinding): void {
-    // Those in front last: the one behind would come to the front, and Lab's toolbar lays itself out
-    // a moment later, when it is gone.
+    // Hidden ones first: else each would be visible for a moment, and its toolbar laid out after it
+    // has been disposed.
     [...this.ofCluster(binding)]
       .sort((a, b) => Number(a.isVisible) - Number(b.isVisible))
       .forEach(pane => pane.dispose());

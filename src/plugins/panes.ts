@@ -328,7 +328,7 @@ function addPlotCommands(context: IPaneContext): void {
     [CommandIDs.savePlot]: {
       label: args => savingLabel(textArg(args, 'format') ?? 'png', trans),
       caption: args => (isButton(args) ? trans.__('Save…') : ''),
-      icon: args => (isButton(args) ? downloadIcon : undefined),
+      icon: downloadIcon,
       describedBy: describedBy('id', 'format', 'toolbar'),
       run: (pane, args) =>
         isButton(args) ? pane.openSaveMenu() : pane.save(textArg(args, 'format') ?? 'png')

@@ -34,7 +34,7 @@ function addRunCommands(context: IContext): void {
   const { app, panes } = context;
   const { runs, trans } = context.services;
   panes?.tracker.widgetAdded.connect((_, pane) => {
-    if (pane.content.plot === 'compare') {
+    if (pane.content.plot === 'compare' && !pane.isDisposed) {
       followComparison(context, panes, pane);
     }
   });
@@ -155,13 +155,15 @@ const TWO_STREAMS_PX = 560;
  * Open what differs between two runs, and what their threads did, on one scale of time: in front of
  * what has the most room beside that.
  */
-function compare({ app }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
+function compare({ app, services }: IContext, panes: PaneManager, pair: readonly OwnedRun[]): void {
   const inOrder = [...pair].sort(([, a], [, b]) => a.start - b.start);
   const [[beforeOwner, before], [owner, after]] = inOrder as [OwnedRun, OwnedRun];
   const numbers = { before: String(before.number), after: String(after.number) };
   const given = owner === beforeOwner ? numbers : { ...numbers, before_of: beforeOwner.id };
   closeStreams(panes); // the pair before gives way
   const difference = panes.open('compare', panes.bindingTo(owner.id), { arguments: given });
+  const named = inOrder.map(([{ id }, { number }]) => [id, number] as const);
+  services.runs.setCompared(named, difference); // it may be there, and another one be marked
   const lengths = pair.map(([, { start, stop }]) => (stop ?? Date.now() / 1000) - start);
   const longest = Math.max(...lengths);
   MessageLoop.flush(); // gives what is seen the size that it has from now on

@@ -10,7 +10,7 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count } from '../models/units';
 import type { ISummary } from '../protocol/dashboard';
 import { CommandIDs, NAMESPACE } from '../tokens';
-import { blockerOf } from '../widgets/binding';
+import { warningOf } from '../widgets/binding';
 import { diagIcon, warningIcon } from '../widgets/icons';
 import { runCommand } from '../widgets/services';
 import { addOn, askDashboard, frontKernel, type IContext } from './context';
@@ -85,10 +85,10 @@ function content(context: IContext): JSX.Element | null {
     live.reduce((whole, { summary }) => whole + (summary ? numberOf(summary) : 0), 0);
   const workers = sum(one => one.workers);
   const erred = count(sum(one => one.tasks?.erred ?? 0));
-  const hit = live.filter(one => blockerOf(one, trans) !== '');
+  const hit = live.filter(one => warningOf(one, trans) !== '');
   const lost = sum(one => one.losses?.workers ?? 0);
   const died = trans._n('%2 worker died', '%2 workers died', lost, count(lost));
-  const causes = hit.map(one => blockerOf(one, trans)).join('\n');
+  const causes = hit.map(one => warningOf(one, trans)).join('\n');
   const why = trans.__('Show which tasks failed, and why');
   const warnings = [
     ['exceptions', failed, trans.__('%1 erred', erred), why],

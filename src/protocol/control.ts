@@ -85,7 +85,7 @@ export function isPlotName(text: string): boolean {
 /** Colour scales of task prefixes: Dask's own, and one that is safe with colour blindness. */
 export type Palette = 'viridis' | 'okabe-ito';
 
-/** Colours and font of the page, as the views take them; colours are `#rrggbb`. */
+/** Colours and font of the page, as `look` on the wire; colours are `#rrggbb`. */
 export interface IPlotTheme {
   readonly name: 'light' | 'dark' | 'high-contrast';
   readonly foreground: string;

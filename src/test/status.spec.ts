@@ -26,8 +26,7 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   const context = { services: given, notebooks: { currentWidget: front } } as unknown as IContext; // all it asks for
   const item = statusItem(context, list.changed);
   Widget.attach(item, document.body);
-  await item.renderPromise;
-  expect(item.node.textContent).toContain('16 erred');
+  await until(() => item.node.textContent.includes('16 erred'));
   expect(item.node.textContent).not.toContain('2 clusters');
   const died = [...item.node.querySelectorAll('button')].at(-1)!;
   expect([died.textContent, died.title]).toEqual([

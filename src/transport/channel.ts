@@ -108,7 +108,7 @@ class KernelChannel {
 
   /** The page is left. */
   leave(): void {
-    this._servers.forEach(server => server.send('close'));
+    this._servers.forEach(server => server.sendForAll('close'));
   }
 
   /** Everything has ended. */
@@ -200,7 +200,7 @@ class ChannelServer implements IPlotServer {
     private readonly _trans: ITranslate,
     private readonly _send: (field: Fields) => void
   ) {
-    this._keepAlive = setInterval(() => this.send('keep'), KEEP_MS);
+    this._keepAlive = setInterval(() => this.sendForAll('keep'), KEEP_MS);
     this.stream = new PlotStream(receiver => this._connect(receiver), _trans);
   }
 
@@ -225,7 +225,7 @@ class ChannelServer implements IPlotServer {
 
   /** What is open is not whole any more, though the kernel goes on with it. */
   interrupt(): void {
-    this.send('close');
+    this.sendForAll('close');
     this._end(this._trans.__('Messages of the kernel were lost on their way.'));
   }
 
@@ -235,7 +235,7 @@ class ChannelServer implements IPlotServer {
   }
 
   /** Have the kernel keep what is open, or close it. */
-  send(what: 'keep' | 'close'): void {
+  sendForAll(what: 'keep' | 'close'): void {
     if (this._asked.size > 0) {
       this._send({ do: what, ids: [...this._asked.keys()] });
     }

@@ -57,6 +57,9 @@ const OPEN_TIMEOUT_MS = 60_000;
 const RETRY_MS = 5000;
 const LONGEST_RETRY_MS = 60_000;
 
+/** A connection that lasted so long is no failure (ms). */
+const STEADY_MS = 10_000;
+
 /** Connected while somebody follows; each plot reopens itself when the connection has ended. */
 export class PlotStream {
   constructor(
@@ -107,6 +110,7 @@ export class PlotStream {
 
   private _connect(): void {
     if (this._connection === undefined) {
+      this._openedAt = Date.now();
       this._connection = this._transport({
         onFrame: frame => this._take(frame),
         onClose: reason => this._end(reason || this._trans.__('The connection ended.'))
@@ -130,7 +134,6 @@ export class PlotStream {
   }
 
   private _take(frame: ArrayBuffer): void {
-    this._wait = RETRY_MS;
     try {
       for (const message of messagesIn(frame)) {
         const { id, type } = message.fields;
@@ -149,6 +152,9 @@ export class PlotStream {
   }
 
   private _end(reason: string): void {
+    if (Date.now() - this._openedAt >= STEADY_MS) {
+      this._wait = RETRY_MS;
+    }
     this._connection = undefined;
     [...this._plots.values()].forEach(plot => plot.end(reason));
     if (this._follows !== null) {
@@ -183,6 +189,7 @@ export class PlotStream {
   private _runs: readonly IRun[] = [];
   private _retry: ReturnType<typeof setTimeout> | undefined;
   private _wait = RETRY_MS;
+  private _openedAt = 0;
   private _opened = 0;
 }
 

@@ -38,7 +38,7 @@ export function staleMessage(
 }
 
 /** Say how workers of a live cluster died, and that none are left for its tasks; '' for neither. */
-export function blockerOf({ state, summary }: IKnownDashboard, trans: TranslationBundle): string {
+export function warningOf({ state, summary }: IKnownDashboard, trans: TranslationBundle): string {
   const { total = 0, done = 0, erred = 0 } = summary?.tasks ?? {};
   const isStuck = summary?.workers === 0 && total > done + erred;
   const { text = '', time = 0 } = summary?.losses ?? {};

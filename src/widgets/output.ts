@@ -20,7 +20,7 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
   constructor(
     private readonly _services: IPlotServices,
     private readonly _resolver: IRenderMime.IResolver | null,
-    /** Told of each plot that is about to be shown. */
+    /** Called with each plot before it is shown. */
     private readonly _onMade: (plot: PlotWidget) => void
   ) {
     super();

@@ -86,7 +86,7 @@ export class PlotWidget extends Widget {
   choose(given: PlotArguments): void {
     if (!isSameArguments(given, this.arguments)) {
       this.live.show(given);
-      this._surround();
+      this._updateContext();
     }
   }
 
@@ -186,11 +186,11 @@ export class PlotWidget extends Widget {
     const isSilent = next?.state === 'unreachable';
     this._silentSince = isSilent ? this._silentSince || Date.now() : 0;
     this.connect(this._hasPlot ? next : undefined);
-    this._surround();
+    this._updateContext();
   }
 
   /** Present what is around the plot. */
-  private _surround(): void {
+  private _updateContext(): void {
     const { dashboardName, owner } = this;
     const { dashboards, trans } = this.services;
     const context = {

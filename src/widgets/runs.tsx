@@ -122,9 +122,10 @@ function describe(
     state === 'running' && submitted > tasks
       ? trans.__('%1 of %2 tasks', count(tasks), count(submitted))
       : trans._n('%2 task', '%2 tasks', tasks, count(tasks));
+  const hasNone = state === 'done' && tasks + submitted + failed === 0;
   const parts = [
     line,
-    done,
+    hasNone ? trans.__('its results were there already') : done,
     failed > 0 ? trans.__('%1 failed', count(failed)) : '',
     state === 'cancelled' ? trans.__('cancelled') : ''
   ];

@@ -24,7 +24,7 @@ import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count, size } from '../models/units';
 import type { IPlot, IRun, ISummary } from '../protocol/dashboard';
 import { CommandIDs, PLOT_ITEM_CLASS, SIDEBAR_ID } from '../tokens';
-import { missingServer, staleMessage, blockerOf } from './binding';
+import { missingServer, staleMessage, warningOf } from './binding';
 import { grouped, groupTitle, OPEN_AT_FIRST, STOCK, type IPlotGroup } from './catalogue';
 import { startDrag } from './drag';
 import { diagIcon, plotIcon } from './icons';
@@ -367,16 +367,16 @@ function section(
   const { id, kind, shownName, state, notebook, scheduler, reason } = dashboard;
   const isOpen = sidebar.isOpen(dashboard);
   const tag = dashboards.tag(id);
-  const trouble = blockerOf(dashboard, trans);
+  const warning = warningOf(dashboard, trans);
   const status = {
-    live: trouble || trans.__('Live'),
+    live: warning || trans.__('Live'),
     stale: staleMessage(dashboard, trans),
     unreachable: reason ?? trans.__('The kernel does not answer.')
   }[state];
   const known =
     summaryText(dashboard.summary, trans) || (kind === 'stock' ? scheduler.address : '');
   const summary = state === 'live' ? known : status;
-  const [mark, color] = trouble ? ['⚠', 'var(--jp-warn-color1)'] : STATE_MARKS[state];
+  const [mark, color] = warning ? ['⚠', 'var(--jp-warn-color1)'] : STATE_MARKS[state];
   const Caret = isOpen ? caretDownIcon : caretRightIcon;
   return (
     <section
@@ -414,9 +414,9 @@ function section(
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
       </div>
-      {trouble && (
+      {warning && (
         <div className="jp-DaskDiag-meta" role="status" style={{ whiteSpace: 'normal' }}>
-          {`⚠ ${trouble}`}
+          {`⚠ ${warning}`}
         </div>
       )}
       {(dashboard.kind === 'diagnostics' || dashboard.summary?.tasks) &&

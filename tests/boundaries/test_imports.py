@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -113,6 +114,25 @@ def loaded_by(*wanted: Sequence[str], first: Sequence[str] = ()) -> list[set[str
         set(json.loads(line))
         for line in python(LOAD, json.dumps([first, *wanted])).split("\n")[:-1]
     ]
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    of = {
+        name: path
+        for package in PACKAGES
+        for name, path in zip(modules_of(package), files_of(package), strict=True)
+    }
+    graph = {
+        name: set(imported_by(ast.parse(path.read_text()))) & of.keys() - {name}
+        for name, path in of.items()
+    }
+    # Who names a module of a package does not mean the package, which takes in all of them.
+    for name, its in graph.items():
+        graph[name] = {one for one in its if not any(other.startswith(f"{one}.") for other in its)}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" ← ".join(error.args[1]))
 
 
 def is_or_is_in(module: str, parent: str) -> bool:

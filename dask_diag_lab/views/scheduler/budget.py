@@ -98,7 +98,7 @@ class OfWork(JobView[T]):
             return None
         tables = (history.actions, history.running, history.activities, history.events)
         key = (*(table.version for table in tables), work.window)
-        return self._latest.begun(work.run or work.window, key, lambda: begin(work))
+        return self._latest.get_or_begin(work.run or work.window, key, lambda: begin(work))
 
 
 @register_plot

@@ -179,7 +179,7 @@ class Compare(JobView[Compared | str], BarPlot):
             return make
 
         numbers = [other, number, *(one.number for one in own)]
-        its = self._latest.begun(numbers, [version_of(live, one) for one in own], begin)
+        its = self._latest.get_or_begin(numbers, [version_of(live, one) for one in own], begin)
         self._problem = its if isinstance(its, str) else ""
         return None if isinstance(its, str) else its
 

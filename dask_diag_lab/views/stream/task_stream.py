@@ -42,7 +42,7 @@ from dask_diag_lab.views.tasks.task_counts import LEAST_S, erred_item, is_stragg
 from dask_diag_lab.views.time_axis import MARGIN, TimeWindow
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
-SETTLE_S: Final = 0.08
+DEBOUNCE_S: Final = 0.08
 """While the reader pans within the data there is, finer data is fetched after a rest of so long."""
 RUNNING_S: Final = 1.0
 """Running tasks grow at this pace; when there are `MANY`, changes of them wait as long."""
@@ -218,7 +218,7 @@ class TaskStream(View):
         asked = slice(0, rows.count) if self.detail.has_all_rows else rows.near(*figure.rows)
         # The reader pans within the data there is.
         has_data = frame is not None and frame.covers(window)
-        self._is_awaiting = has_data and time.monotonic() - figure.time.moved_at < SETTLE_S
+        self._is_awaiting = has_data and time.monotonic() - figure.time.moved_at < DEBOUNCE_S
         if frame is not None:
             ends = frame.start, frame.end, frame.zero, frame.asked
             is_there = ends == (window.start, window.end, window.zero, asked)
@@ -407,7 +407,7 @@ class TaskStream(View):
             return category_job(self.live, self.period, self.run, shown)
 
         subject = shown, self.run or self.period
-        return self._outlined.begun(subject, made_of, begin) or NO_LINKS
+        return self._outlined.get_or_begin(subject, made_of, begin) or NO_LINKS
 
     def _key_of(self, target: Pointed) -> str:
         return target.key or self.history.actions.key(target.task)

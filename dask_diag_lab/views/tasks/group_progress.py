@@ -247,7 +247,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
         """Return the newest layers; of the last change they may be yet to come."""
         version = self.history.actions.version, self.history.running.version, self._step
         make = partial(layers_job, self.live, self.period)
-        return self._latest.begun(self.period, version, make) or NO_LAYERS
+        return self._latest.get_or_begin(self.period, version, make) or NO_LAYERS
 
     def rows(self) -> Rows:
         """Return what the hover shows of each bin: threads, when, the largest layers."""

@@ -141,7 +141,7 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
         if self.period != ALL:
             begin = partial(rates_job, self.history, self.period)
             version = self.history.actions.version
-            return self._latest.begun(self.period, version, begin) or NO_RATES
+            return self._latest.get_or_begin(self.period, version, begin) or NO_RATES
         source, to = (self.extra[name].tolist() for name in ("source", "destination"))
         return Rates(source, to, super().rates)
 

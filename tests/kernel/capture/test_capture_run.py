@@ -187,4 +187,4 @@ def test_a_block_without_a_name_is_called_by_what_it_did(client: Client) -> None
     assert idle.name.startswith("Run of ")
     with dask_diag_lab.run() as its:
         client.submit(nap, 0.01).result()
-    assert (its.name, [one.name for one in dask_diag_lab.runs(client)]) == ("nap", ["nap"])
+    assert its.name == "nap"

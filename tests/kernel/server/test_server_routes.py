@@ -10,7 +10,7 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
 
 from dask_diag_lab.server import Server
-from dask_diag_lab.server.handlers import OWN
+from dask_diag_lab.server.context import OWN
 from dask_diag_lab.server.page import address_of
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.registry import built_in_plots

@@ -177,6 +177,7 @@ def test_the_time_of_code_is_brought_to_the_schedulers_clock_by_the_quickest_mes
         ("# x.compute()\nclient.submit(f)", "client.submit(f)"),
         ("1 + 1", ""),
         ("def f(x):\n    c.map(x)\n\n    return x\nwith a:\n    b.submit(f)", "b.submit(f)"),
+        ("def f(\n    x\n) -> int:\n    return c.map(x)\nb.submit(f)", "b.submit(f)"),
         ("class A:\n    def f(x):\n        c.map(x)\nA().f(1)", "c.map(x)"),
     ],
 )

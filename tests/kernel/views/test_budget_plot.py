@@ -11,7 +11,7 @@ import pytest
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.scheduler.budget import WhereTheTimeGoes
-from tests.kernel.store.batches import T0, BatchMaker, worker_row
+from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
 from tests.kernel.views.drawn import Drawn
 from tests.kernel.views.situations import batch, change
 
@@ -54,6 +54,24 @@ def test_the_last_work_is_shown_and_its_categories_are_all_of_it() -> None:
     assert most["Computing"] == "work 6.00 s, late 5.00 s"
     assert shown.view.caption.headline.startswith("55 % computing, ")
     assert "20.0 s that all threads were there, 10.0 s from" in shown.view.caption.note
+
+
+@pytest.mark.parametrize(("cpu", "executing", "share"), [(0, 2, 1.0), (100, 2, 0.5), (200, 4, 0.0)])
+def test_tasks_of_which_none_has_ended_wait_as_far_as_the_cpu_is_not_used(
+    cpu: float, executing: int, share: float
+) -> None:
+    """Four at once on two threads are two, and two that have left them to these."""
+    live, maker = LiveSession(), BatchMaker()
+    at_work = worker_row("tcp://w0:1", nthreads=2, cpu=float(cpu), executing=executing)
+    for maker.time in (T0, T0 + 1, T0 + 9):
+        running = [(f"new-{n}", "tcp://w0:1", "new", 0.0) for n in range(executing)]
+        live.apply(
+            maker.batch(
+                workers=[at_work], running=running, prefixes=[prefix_row("new", processing=2)]
+            )
+        )
+    seconds = seconds_of(Drawn(WhereTheTimeGoes(live)))
+    assert seconds.get("Waiting in tasks", 0.0) == pytest.approx(share * seconds["All threads"])
 
 
 def test_a_longer_stretch_that_begins_alike_is_another_one() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dask_diag_lab.views.stream.task_stream import SETTLE_S
+from dask_diag_lab.views.stream.task_stream import DEBOUNCE_S
 from tests.kernel.store.batches import T0
 from tests.kernel.views.conftest import Clock, Feed
 from tests.kernel.views.drawn import Elsewhere
@@ -118,7 +118,7 @@ def test_a_hand_that_moves_within_what_it_has_is_waited_for(feed: Feed, clock: C
     view.update()
     assert view.is_behind
     assert begun.open == []
-    clock.now += SETTLE_S
+    clock.now += DEBOUNCE_S
     assert view.is_behind
     view.update()
     assert [view.is_behind] == [False]
