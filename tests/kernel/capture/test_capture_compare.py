@@ -69,7 +69,8 @@ def test_the_plot_compares_runs_of_two_recordings(client: Client, tmp_path: Path
         }
         assert columns["before"][columns["name"].index("nap")] >= 4 * 0.099
         # What the workers said of it is in the recording.
-        assert "rest" in after.table("profile", run=str(long.number)).columns["function"]
+        functions = after.table("profile", run=str(long.number)).columns["function"]
+        assert any("rest" in one for one in functions)  # some samples Dask cannot place
     with dask_diag_lab.load(tmp_path / "after.daskrun") as alone:
         for gone in (before.id, "../kernel-1"):
             note = alone.table("compare", **{**pair, "before_of": gone}).note
