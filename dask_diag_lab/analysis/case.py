@@ -233,7 +233,7 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
     read, slots, log = facts_of(history, window, now, run), history.slots, history.actions
     record = history.runs.of_number(run)
     is_now = window.stop >= now - LATE_S
-    states = history.prefixes.states[:, UNFINISHED].sum(axis=0) if is_now else np.zeros(2)
+    states = history.prefixes.states[:, UNFINISHED].sum(axis=0) if is_now else np.zeros(4)
     workers = history.workers
     in_process = Counter(filter(None, workers.process))  # each has its part of the limit of one
     limits = np.array(workers.memory_limit, dtype=np.float64)
@@ -266,7 +266,8 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
         "arrived": history.runs.arrived,
         "memory_limit": float(limits.min(initial=np.inf, where=limits > 0)),
         "thresholds": {} if scheduler is None else scheduler.thresholds,
-        "n_stuck": int(states[0]),
+        # Without workers, those that could run as well.
+        "n_stuck": int(states[0] if len(workers) else states[[0, 2, 3]].sum()) if is_now else 0,
         "is_run": record is not None and len(record.code.clients) < 2,
         "is_nested": any(
             one.is_nested and one.start < window.stop and one.last > window.start

@@ -15,6 +15,9 @@ SAME_S: Final = 1.0
 """A difference that is smaller than both is within what runs of the same differ by."""
 
 
+ROUNDING_S: Final = 1e-9
+
+
 class Setting(NamedTuple):
     """What two runs were made with, where that differs."""
 
@@ -24,9 +27,16 @@ class Setting(NamedTuple):
 
 
 def settings_of(case: Case, versions: Mapping[str, str | None]) -> dict[str, str]:
-    """Return what a run was made with: workers, threads and versions."""
-    threads = case.facts.workers["threads"]
-    counts = {"workers": len(threads), "threads": int(threads.sum())}
+    """Return what a run was made with: the most workers and threads at once, and versions."""
+    window, workers = case.facts.window, case.facts.workers
+    is_there = (workers["joined"] < window.stop) & (workers["left"] > window.start)
+    joined, left, threads = (workers[name][is_there] for name in ("joined", "left", "threads"))
+    # One that comes in the place of another one joins after that has left.
+    order = np.argsort(np.concatenate([left, joined]), kind="stable")
+    counts = {
+        name: int(np.cumsum(np.concatenate([-each, each])[order]).max(initial=0))
+        for name, each in (("workers", np.ones(len(threads), int)), ("threads", threads))
+    }
     return {name: str(value) for name, value in {**counts, **versions}.items()}
 
 
@@ -60,7 +70,7 @@ def waterfall(before: Case, after: Case) -> dict[str, float]:
     add up to the difference of the durations, whatever the threads.
     """
     steps = {name: after.wall(name) - before.wall(name) for name in CATEGORIES}
-    return {name: step for name, step in steps.items() if step}
+    return {name: step for name, step in steps.items() if abs(step) > ROUNDING_S}
 
 
 def work_of(case: Case) -> dict[str, PrefixWork]:

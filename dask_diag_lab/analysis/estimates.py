@@ -192,7 +192,7 @@ def _too_short(case: Case) -> str:
     share = case.share("starting", "scheduler")
     if share <= MOST_STARTING:
         return ""
-    return f"tasks are too short: starting them took {100 * share:.0f} % of the thread time"
+    return f"starting tasks took {100 * share:.0f} % of the thread time"
 
 
 def _begins(case: Case, released: Ints) -> Bools:

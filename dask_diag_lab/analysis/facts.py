@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from math import isfinite
+from math import isfinite, nan
 from typing import Final
 
 import numpy as np
@@ -13,6 +13,7 @@ from dask_diag_lab.analysis.budget import Facts
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import History
 from dask_diag_lab.store.arrays import Columns, joined
+from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.sums import Window
 
 COMPUTING: Final = ("thread-cpu", "shard-partition-cpu", "get-output-cpu")
@@ -47,7 +48,8 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
     read, running = history.actions.of_window(window, _NAMES), _running(history, now)
-    shares, strings = _waiting_shares(history, window, running), history.strings
+    shares, measured = _waiting_shares(history, window)
+    unmeasured_share, strings = _share_by_cpu(history.series, window), history.strings
     pauses = [
         (detail["worker"], time, detail.get("resumed", now))
         for time, kind, detail in history.events.rows
@@ -61,6 +63,8 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
         string, at = np.unique(slots.worker, return_index=True)
         rows = joined([read(), running])
         rows["is_other"] = is_other(rows["graph"])
+        prefixes = set(np.unique(rows["prefix"][rows["kind"] == Kind.COMPUTE]).tolist())
+        is_measured = not isfinite(unmeasured_share) or prefixes & measured
         workers = {
             "name": string,
             "threads": slots.threads[at],
@@ -77,7 +81,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
             np.searchsorted(string, slots.worker),
             {"worker": worker.astype(np.int64), "start": start, "stop": stop},
             np.array(gaps, dtype=np.float64).reshape(-1, 2),
-            shares,
+            shares if is_measured else dict.fromkeys(prefixes, unmeasured_share),
         )
 
     return make
@@ -102,12 +106,10 @@ def _running(history: History, now: float) -> Columns:
     }
 
 
-def _waiting_shares(history: History, window: Window, running: Columns) -> dict[int, float]:
+def _waiting_shares(history: History, window: Window) -> tuple[dict[int, float], set[int]]:
     """Return in which share of their time the tasks of each prefix did not use the CPU.
 
-    Workers tell it with a heartbeat, which comes after the end of the task. As long as they have
-    told nothing of any prefix that runs, it is what their CPU time leaves of the threads that the
-    tasks hold: tasks that have left their threads to others hold none.
+    And of which prefixes workers have told it: with a heartbeat, after the end of the task.
     """
     window = window._replace(stop=window.stop + CPU_REPORT_S)
     computing: defaultdict[str, float] = defaultdict(float)
@@ -117,22 +119,27 @@ def _waiting_shares(history: History, window: Window, running: Columns) -> dict[
             name = activity.removeprefix("p2p-")
             computing[label] += gained * (name in COMPUTING)
             waiting[label] += gained * (name in WAITING)
-    known = {label: history.strings.find(label) for label in waiting}
+    ids = {label: history.strings.find(label) for label in computing}
+    known = {label: one for label, one in ids.items() if one is not None}
     shares = {
         prefix: waiting[label] / (computing[label] + waiting[label])
         for label, prefix in known.items()
-        if prefix is not None and waiting[label] > 0
+        if waiting[label] > 0
     }
-    prefixes = running["prefix"].tolist()
-    if prefixes and not any(history.strings[prefix] in computing for prefix in prefixes):
-        names = ("cpu", "executing", "nthreads")
-        cpu, executing, threads = (history.series.get(name).total for name in names)
-        held = np.fmin(executing, threads)
-        is_in = (history.series.get("cpu").times > running["start"].min()) & (held > 0)
-        if n := float(held[is_in].sum()):
-            waits = max(1 - float(np.nansum(cpu[is_in])) / 100 / n, 0.0)
-            shares |= dict.fromkeys(prefixes, waits)
-    return shares
+    return shares, set(known.values())
+
+
+def _share_by_cpu(series: SeriesTable, window: Window) -> float:
+    """Return the same of all tasks, where workers have told nothing of any yet; NaN: not known.
+
+    It is what their CPU time leaves of the threads that tasks hold: tasks that have left their
+    threads to others hold none.
+    """
+    cpu, executing, threads = (series.get(name) for name in ("cpu", "executing", "nthreads"))
+    held = np.fmin(executing.total, threads.total)
+    is_in = (cpu.times >= window.start) & (cpu.times <= window.stop) & (held > 0)
+    n_held = float(held[is_in].sum())
+    return max(1 - float(np.nansum(cpu.total[is_in])) / 100 / n_held, 0.0) if n_held else nan
 
 
 def _as_facts(rows: Columns) -> Columns:

@@ -460,7 +460,7 @@ def _client(case: Case) -> Found | None:
     moments, n = case.n_unfinished
     edges = np.concatenate([case.facts.window[:1], moments, case.facts.window[1:]])
     gaps = np.diff(edges)[np.append(0, n) == 0]
-    n_gaps = int((gaps >= LEAST_S).sum())
+    n_gaps = int((gaps > 0).sum())
     lost_s = case.seconds("client")
     words: Words = {"lost": case.wall("client"), "share": 100 * case.share("client")}
     return Found(case.share("client"), n_gaps, lost_s, _of("client"), words)
@@ -534,8 +534,11 @@ def findings_of(case: Case, write: Write) -> list[Finding]:
     passed.sort(key=lambda pair: -_saved_s(pair[0], pair[1], case))
     explained: set[str] = set()
     found: list[Finding] = []
+    skew_s = max((_saved_s(*pair, case) for pair in passed if pair[0].cause == "skew"), default=0.0)
     for rule, one in passed:
-        if not explained & one.of:
+        # A chain that ends late because of a straggler.
+        is_of_skew = rule.cause == "critical-path" and _saved_s(rule, one, case) < 2 * skew_s
+        if not (is_of_skew or explained & one.of):
             explained |= one.of
             found.append(_finding(rule, one, case, write))
     return found[:MOST_SHOWN]

@@ -23,6 +23,7 @@ from dask_diag_lab.analysis.budget import BUSY, CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.comparison import settings_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
+from dask_diag_lab.analysis.facts import CPU_REPORT_S
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 REPORT_WAIT_S: Final = 3.0
 """So long the end of a block waits at most for what workers tell of it with their heartbeats."""
+FRESH_S: Final = 0.6
+"""What came with a heartbeat is in the table of fine metrics after so long."""
 SHORT: Final = 24
 """Shorter cells of a table are one line."""
 NAMED: Final = 3
@@ -174,7 +177,7 @@ class Run(CaptureBlock):
         super().__init__()
         self.name, self.number, self.cell = name or "", 0, ""
         self._is_named = bool(name)
-        self.state: State = "done"
+        self.state: State = "running"
         self.start = self.stop = self.offered_s = 0.0
         self.n_tasks = self.n_failed = self.n_attempts = self.n_again = 0
         self.budget: dict[str, float] = {}
@@ -215,7 +218,8 @@ class Run(CaptureBlock):
             for share, took, label, most in self._shares()
         ]
         found = [f"{saved:>18}  {text}: {advice}" for saved, text, advice in self._advice()]
-        return "\n".join([self._headline, *rows, "", *(found or [self.verdict]), *self._hint])
+        none = [] if self._problem else [self.verdict]
+        return "\n".join([self._headline, *rows, "", *(found or none), *self._hint])
 
     @property
     def duration(self) -> float:
@@ -229,7 +233,8 @@ class Run(CaptureBlock):
         if not self.stop:
             return escape(str(self))
         self._renew()
-        found = html_table(self._advice()) or f"<p>{escape(self.verdict)}</p>"
+        none = "" if self._problem else f"<p>{escape(self.verdict)}</p>"
+        found = html_table(self._advice()) or none
         found += "".join(f"<p>{escape(line)}</p>" for line in self._hint)
         return f"<strong>{escape(self._headline)}</strong>{html_table(self._shares())}{found}"
 
@@ -388,7 +393,8 @@ class Run(CaptureBlock):
         others = ", ".join(self._beside)
         what = "had tasks in this time as well" if self.n_tasks else "had all of the tasks"
         hint = f"{others} {what}: for these name its client, as in run(client=…)."
-        return [hint] if self._beside else []
+        missing = [f"The end of the run is missing: {self._problem}."] if self._problem else []
+        return missing + ([hint] if self._beside else [])
 
     @classmethod
     def of_number(cls, diagnostics: Diagnostics, number: int) -> Self:
@@ -440,6 +446,10 @@ class Run(CaptureBlock):
         until = time.monotonic() + REPORT_WAIT_S
         while not (self._problem or self._is_reported(stop_s)) and time.monotonic() < until:
             time.sleep(0.2)
+        if not self._problem:
+            time.sleep(FRESH_S)
+            with suppress(LinkLostError, TimeoutError):  # the cluster ended with the block
+                self._ask(_end_of, is_fresh=True)
         self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
         self._code.clients.update(self._beside)
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
@@ -455,12 +465,14 @@ class Run(CaptureBlock):
     ) -> None:
         """Take what is known of a run, in all of its time or in a window."""
         record: RunRecord | None = None
+        within, now = window, inf
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
-            nonlocal record
-            history, now, within = live.history, _end_of(live), window
+            nonlocal record, within, now
+            history, now = live.history, _end_of(live)
             self._versions = live.versions
             record = find(history.runs)
+            self.state = "done"
             if record is not None:
                 self.number, self.cell, self.state = record.number, record.code.cell, record.state
                 if not self._is_named:
@@ -469,8 +481,8 @@ class Run(CaptureBlock):
             return case_of(history, within, now, self.number), history.strings
 
         self._read, strings = (ask or self._ask)(read)
-        goes_on = self.state == "running" and ask is None
-        self._again = partial(self._take, find, window) if goes_on else None
+        is_settled = self.state != "running" and now > within.stop + CPU_REPORT_S
+        self._again = partial(self._take, find, window) if ask is None and not is_settled else None
         self.settings = settings_of(case := self._read(), self._versions)
         self._count(found := case.facts)
         if record is not None:  # it knows of those that failed because their workers died
@@ -523,15 +535,16 @@ def parsed_check(check: str) -> tuple[str, str, str, str]:
     ValueError
         As `Run.check`.
     """
-    asked, names = check.strip().lower(), [*CATEGORIES, "idle", "duration"]
+    asked, names = str(check).strip().lower(), [*CATEGORIES, "idle", "duration"]
     if found := _NO_FINDINGS.fullmatch(asked):
         return "", "<=", found[1] or "0", found[2] or "s"
     parts = _LIMIT.fullmatch(asked)
     name = "" if parts is None else _NAMES.get(parts[1], parts[1])
     if parts is None or name not in names or (name == "duration" and parts[4] == "%"):
         raise ValueError(
-            f"“{check[:60]}” is no check: write “no findings”, “no findings above 10%”, or what is"
-            f" to be below or above a share or seconds, such as “idle<30%” or “duration<60s”, of"
+            f"“{str(check)[:60]}” is no check: write “no findings”, “no findings above 10%”, or"
+            " what is to be below or above a share or seconds, such as “idle<30%” or"
+            " “duration<60s”, of"
             f" {', '.join(names)}."
         )
     return name, parts[2], parts[3], parts[4]

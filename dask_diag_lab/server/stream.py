@@ -16,6 +16,7 @@ from tornado.web import HTTPError
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from dask_diag_lab.server.handlers import ContextHandler, in_words, run_rows
+from dask_diag_lab.views.known_runs import PACE_S
 from dask_diag_lab.views.view import PERIOD, RUN
 
 if TYPE_CHECKING:
@@ -192,19 +193,26 @@ class RunsPage:
         self.stream, self.is_watched = stream, is_watched
         self._live = live
         self._last_sent: object = None
-        self._seen = -1
+        self._seen: object = None
 
     def __str__(self) -> str:
         return "The list of runs"
 
     @property
+    def _version(self) -> object:
+        """Moves with what is known, and while a run goes on with the time: it may lack workers."""
+        last = next(reversed(list(self._live.history.runs)), None)
+        goes_on = last is not None and not last.is_over
+        return self._live.version, self._live.time // PACE_S if goes_on else 0
+
+    @property
     def has_news(self) -> bool:
         """Whether something may have changed, and the browser took what it was sent before."""
-        return not self.stream.is_sending and self._seen != self._live.version
+        return not self.stream.is_sending and self._seen != self._version
 
     def update(self) -> None:
         """Have the browser sent the runs, where these have changed."""
-        self._seen = self._live.version
+        self._seen = self._version
         rows = run_rows(self._live, MAX_STREAMED_RUNS)
         if rows != self._last_sent:
             self._last_sent = rows

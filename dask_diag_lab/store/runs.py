@@ -25,8 +25,9 @@ MAX_PIECES: Final = 100
 MAX_MISSED: Final = 10_000_000
 """Graphs that the log may have lost between two batches: of more a batch is refused."""
 TRAVEL_S: Final = 0.1
-"""A graph may come so long after the cell that sent it has ended. A block of `dask_diag_lab.run`
-does not end before it has asked the scheduler."""
+"""A graph may come so long after the cell that sent it has ended."""
+LEAVING_S: Final = 0.5
+"""The same of a block of `dask_diag_lab.run`, which is left later than that: see `capture.run`."""
 QUIET_S: Final = 0.5
 """Where the cluster has had nothing to do for so long, a run will get no further."""
 FROM_WORKERS: Final = "Client-worker"
@@ -118,7 +119,8 @@ class RunRecord:
     @property
     def n_again(self) -> int:
         """Tasks that were done once more, for what was lost."""
-        return max(self.n_done - self.n_submitted, 0) if self.n_submitted else 0
+        n_ended = self.n_done + self.n_erred
+        return max(n_ended - self.n_submitted, 0) if self.n_submitted else 0
 
     @property
     def is_over(self) -> bool:
@@ -232,7 +234,7 @@ class RunTable:
         if client not in self.clients:
             return None
         begun = [piece for piece in self._pieces if piece.start <= time]
-        runs = [piece for piece in begun if time <= piece.stop]
+        runs = [p for p in begun if time <= p.stop + (0.0 if p.count else LEAVING_S)]
         ended = [piece for piece in begun if piece.count and time <= piece.stop + TRAVEL_S]
         return max(runs or ended, key=lambda piece: piece.start, default=None)
 

@@ -91,6 +91,8 @@ class Rows:
             )
             for first, count in zip(firsts.tolist(), counts.tolist(), strict=True)
         ]
+        n_slots = np.repeat(counts, counts)  # where tasks left their threads, more than threads
+        self._threads: Floats = np.minimum(np.asarray(table.threads)[self.slots] / n_slots, 1.0)
         self.gone = [worker for worker in self.workers if worker.is_gone]
 
     @property
@@ -106,12 +108,12 @@ class Rows:
 
     def n_there(self, moment: float, rows: slice = slice(None)) -> int:
         """Return how many threads of some rows were still there after a moment."""
-        return int(np.count_nonzero(self._ended[rows] > moment))
+        return round(float(self._threads[rows][self._ended[rows] > moment].sum()))
 
     def thread_s(self, begin: float, end: float, rows: slice) -> float:
         """Return the seconds that the threads of some rows existed between two times, summed."""
         existed = np.minimum(self._ended[rows], end) - np.maximum(self._joined[rows], begin)
-        return float(np.maximum(existed, 0.0).sum())
+        return float((np.maximum(existed, 0.0) * self._threads[rows]).sum())
 
     def worker_at(self, position: float) -> WorkerRows | None:
         """Return the worker whose rows hold a position on the axis."""

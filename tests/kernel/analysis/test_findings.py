@@ -175,6 +175,23 @@ def stragglers_of_a_graph(maker: BatchMaker) -> Mapping[str, Any]:
     return {}
 
 
+def stragglers_with_a_sum(maker: BatchMaker) -> Mapping[str, Any]:
+    busy(maker, 2)
+    ran(maker, 2, 9, wait=2.0)
+    ran(maker, 9, 10, prefix="link")
+    return {"groups": [group_row("inc", "inc"), group_row("link", "link", ["inc"])]}
+
+
+def one_by_one(maker: BatchMaker) -> Mapping[str, Any]:
+    for at in range(50):
+        ran(maker, at / 5, at / 5 + 0.1)
+    return {"graphs": [(1, 0.0, "mine", 50)]}
+
+
+def nobody_there(maker: BatchMaker) -> Mapping[str, Any]:
+    return {**busy(maker), "removed_workers": WORKERS, "prefixes": [prefix_row("inc", queued=3)]}
+
+
 def carrying(maker: BatchMaker) -> Mapping[str, Any]:
     for worker in range(4):
         for second in range(0, 10, 2):
@@ -188,6 +205,7 @@ def carrying(maker: BatchMaker) -> Mapping[str, Any]:
     [
         ("skew", stragglers, 7 * 3 / 4),  # one second is the median
         ("skew", stragglers_of_a_graph, 3 * 3 / 4),
+        ("skew", stragglers_with_a_sum, 6 * 3 / 4),
         ("large-graph", carrying, 5.0),
         ("tiny-tasks", short, 8.0 * 0.8),
         ("slow-worker", slow_worker, 10 * 0.5 / 4),
@@ -199,10 +217,12 @@ def carrying(maker: BatchMaker) -> Mapping[str, Any]:
         ("lost-work", dying, (6 + 2) / 4),
         ("computed-again", repeated, 5.0),
         ("client", silent_client, 5.0),
+        ("client", one_by_one, 5.0),
         ("paused", paused, 4.0),
         ("spill", on_disk, 2.0),
         ("waiting-io", waiting, 5.0),
         ("no-worker", nowhere, np.nan),
+        ("no-worker", nobody_there, np.nan),
     ],
 )
 def test_a_cause_is_found_with_what_it_costs(cause: str, make: Make, saved_s: float) -> None:
@@ -415,7 +435,7 @@ def test_of_tasks_that_are_too_short_nobody_says_what_more_threads_bring() -> No
         return {}
 
     case = case_with(brief)
-    why = "tasks are too short: starting them took 80 % of the thread time"
+    why = "starting tasks took 80 % of the thread time"
     assert str(what_if(case, 8)) == f"No estimate: {why}."
     assert what_if(case, 2).seconds == pytest.approx(20, rel=0.05)
     assert str(critical_path(case)).endswith(f" of 10.0 s: {why}. inc")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client, wait
@@ -188,3 +189,27 @@ def test_a_block_without_a_name_is_called_by_what_it_did(client: Client) -> None
     with dask_diag_lab.run() as its:
         client.submit(nap, 0.01).result()
     assert its.name == "nap"
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_what_tasks_waited_is_known_when_their_block_is_left(client: Client, turn: int) -> None:
+    def rest(seconds: float) -> None:  # of a prefix that nobody has measured yet
+        time.sleep(seconds)
+
+    rest.__name__ = rest.__qualname__ = f"rest{turn}"
+    with dask_diag_lab.run("resting") as its:
+        wait(client.map(rest, [0.5, 0.6], pure=False))
+    assert its.budget["waiting-in-tasks"] > 4 * its.budget.get("computing", 0.0)
+
+
+def test_a_run_was_made_with_the_workers_that_were_there_at_once(client: Client) -> None:
+    with dask_diag_lab.run("one") as one:
+        client.submit(nap, 0.01).result()
+    cluster: Any = client.cluster
+    cluster.scale(3)
+    client.wait_for_workers(3)
+    with dask_diag_lab.run("two") as two:
+        client.submit(nap, 0.02).result()
+    found = dask_diag_lab.runs(client)
+    assert isinstance(found, list)
+    assert [its.settings["workers"] for its in (one, two, *found)] == ["2", "3", "2", "3"]

@@ -184,6 +184,15 @@ def test_shares_of_all_threads_add_up_and_time_counts_once(feed: Feed) -> None:
     assert parts == ["63 % in tasks", "12 % transfer", "25 % idle", "4 threads"]
 
 
+def test_rows_of_threads_that_tasks_left_are_no_threads(feed: Feed) -> None:
+    for thread in range(1, 5):  # two of them wait for the other two
+        feed.maker.action(0, 10, thread=thread)
+    feed.maker.action(0, 10, worker="tcp://w1:1")
+    feed.send(10)
+    view, _ = built(feed)
+    assert view.caption.headline.split(" · ") == ["75 % in tasks", "25 % idle", "4 threads"]
+
+
 def test_what_is_lost_comes_first_in_the_note(feed: Feed) -> None:
     many(feed, 9_000)
     feed.send(10, actions_dropped=7)
