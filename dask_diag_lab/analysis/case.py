@@ -120,6 +120,13 @@ class Case:
         """The budget of the window."""
         return budget_of(self.facts)
 
+    @cached_property
+    def is_there(self) -> Bools:
+        """Whether each of ``facts.workers`` was there in some of the window."""
+        window, workers = self.facts.window, self.facts.workers
+        is_there: Bools = (workers["joined"] < window.stop) & (workers["left"] > window.start)
+        return is_there
+
     @property
     def wall_s(self) -> float:
         """How long the window is."""

@@ -28,9 +28,8 @@ class Setting(NamedTuple):
 
 def settings_of(case: Case, versions: Mapping[str, str | None]) -> dict[str, str]:
     """Return what a run was made with: the most workers and threads at once, and versions."""
-    window, workers = case.facts.window, case.facts.workers
-    is_there = (workers["joined"] < window.stop) & (workers["left"] > window.start)
-    joined, left, threads = (workers[name][is_there] for name in ("joined", "left", "threads"))
+    workers = case.facts.workers
+    joined, left, threads = (workers[name][case.is_there] for name in ("joined", "left", "threads"))
     # One that comes in the place of another one joins after that has left.
     order = np.argsort(np.concatenate([left, joined]), kind="stable")
     counts = {

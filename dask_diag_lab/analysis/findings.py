@@ -279,9 +279,9 @@ def _critical_path(case: Case) -> Found | None:
 
 def _unbalanced(case: Case) -> Found | None:
     busy_s = np.bincount(case.tasks["worker"], case.tasks["seconds"], len(case.addresses))
-    if not len(busy_s) or _is_spilling(case):
+    if not case.is_there.any() or _is_spilling(case):
         return None
-    most, median_s = int(busy_s.argmax()), float(np.median(busy_s))
+    most, median_s = int(busy_s.argmax()), float(np.median(busy_s[case.is_there]))
     words: Words = {"worker": case.addresses[most], "busy": float(busy_s[most]), "median": median_s}
     lost_s = case.seconds("unbalanced")
     n, of = len(case.tasks["start"]), _of("unbalanced")
@@ -320,7 +320,8 @@ def _on_disk(case: Case) -> Found:
         for (context, _, _, unit), gained in case.activities.items()
         if (context, unit) == ("memory-monitor", "seconds")
     )
-    starting_s = min(case.seconds("starting"), writing_s * case.threads / len(case.addresses))
+    n_workers = max(int(case.is_there.sum()), 1)
+    starting_s = min(case.seconds("starting"), writing_s * case.threads / n_workers)
     lost_s = case.seconds("disk", "paused") + starting_s
     words: Words = {"written": sum(written), "prefix": prefix, "lost": lost_s}
     words = {**words, "share": 100 * case.share("disk", "paused")}
@@ -331,7 +332,7 @@ def _paused(case: Case) -> Found:
     found, pauses, window = _on_disk(case), case.facts.pauses, case.facts.window
     is_in = (pauses["stop"] > window.start) & (pauses["start"] < window.stop)
     n = len(np.unique(pauses["worker"][is_in]))
-    words = {**found.words, "n": n, "workers": len(case.addresses)}
+    words = {**found.words, "n": n, "workers": int(case.is_there.sum())}
     return found._replace(ratio=case.share("paused"), n=n, words=words)
 
 
