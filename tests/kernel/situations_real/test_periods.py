@@ -64,6 +64,7 @@ def two() -> Iterator[Two]:
         compute(found, second)
         # Workers tell with a heartbeat what their tasks did.
         found.until(lambda: metrics(found), lambda known: known.get("second", 0.0) > 1.5)
+        time.sleep(1.0)  # between two checkpoints that are kept
         end = time.time()
         time.sleep(APART_S)
         compute(found, first)
