@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 import warnings
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
+import numpy as np
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
@@ -27,6 +29,11 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
 
 T = TypeVar("T")
+
+REPORT_WAIT_S: Final = 3.0
+"""So long the end of a block waits at most for what workers tell of it with their heartbeats."""
+FRESH_S: Final = 0.6
+"""What came with a heartbeat is in the table of fine metrics after so long."""
 
 
 def check_writable(output: str, storage_options: Mapping[str, Any] | None = None) -> None:
@@ -139,6 +146,22 @@ class CaptureBlock:
         n_recorded = end.cursor - self._begin.cursor
         self.lost = n_recorded - len(rows) + end.dropped - self._begin.dropped
         return rows, stop_s
+
+    def _await_reports(self, stop_s: float) -> None:
+        """Wait, not for long, until workers have told what their tasks did up to a moment."""
+
+        def is_seen(live: LiveSession) -> bool:
+            return bool(np.all(live.history.workers.last_seen > stop_s))
+
+        until = time.monotonic() + REPORT_WAIT_S
+        with suppress(LinkLostError, TimeoutError):  # the cluster ended with the block
+            while not (
+                self._problem or self._ask(is_seen, is_fresh=True) or time.monotonic() > until
+            ):
+                time.sleep(0.2)
+            if not self._problem:
+                time.sleep(FRESH_S)
+                self._ask(is_seen, is_fresh=True)
 
     def _ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> T:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)

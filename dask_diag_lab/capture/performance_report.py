@@ -106,6 +106,7 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         # First of all: it tells of the cluster as it is now.
         asked = self._diagnostics.draw(partial(facts_of, since=self._start_s))
         rows, stop_s = self._end()
+        self._await_reports(stop_s)
         sums = _sums(rows)
         plots = partial(live_panels, wanted=_requests(self._start_s, stop_s))
         live = self._diagnostics.draw(plots).result(DRAW_TIMEOUT_S)

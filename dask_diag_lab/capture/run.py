@@ -42,10 +42,6 @@ if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
     from dask_diag_lab.store.strings import StringTable
 
-REPORT_WAIT_S: Final = 3.0
-"""So long the end of a block waits at most for what workers tell of it with their heartbeats."""
-FRESH_S: Final = 0.6
-"""What came with a heartbeat is in the table of fine metrics after so long."""
 SHORT: Final = 24
 """Shorter cells of a table are one line."""
 NAMED: Final = 3
@@ -443,13 +439,7 @@ class Run(CaptureBlock):
             self._problem = error_text(error)
         self._code.stop = time.time()
         self._diagnostics.note_code(self._code)
-        until = time.monotonic() + REPORT_WAIT_S
-        while not (self._problem or self._is_reported(stop_s)) and time.monotonic() < until:
-            time.sleep(0.2)
-        if not self._problem:
-            time.sleep(FRESH_S)
-            with suppress(LinkLostError, TimeoutError):  # the cluster ended with the block
-                self._ask(_end_of, is_fresh=True)
+        self._await_reports(stop_s)
         self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
         self._code.clients.update(self._beside)
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
@@ -505,17 +495,6 @@ class Run(CaptureBlock):
             }
             for of_all in (its.by_prefix, its.by_worker)
         )
-
-    def _is_reported(self, stop_s: float) -> bool:
-        """Return whether each worker has sent a heartbeat since a moment, or none can be heard."""
-
-        def is_seen(live: LiveSession) -> bool:
-            return bool(np.all(live.history.workers.last_seen > stop_s))
-
-        try:
-            return self._ask(is_seen, is_fresh=True)
-        except (LinkLostError, TimeoutError):  # the cluster ended with the block
-            return True
 
     def _count(self, found: Facts) -> None:
         actions, window = found.actions, found.window
