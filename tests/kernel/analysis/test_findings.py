@@ -260,6 +260,24 @@ def test_workers_of_one_process_are_held_against_the_limit_of_all_of_it() -> Non
     assert case_of(history, Window(T0, T0 + 1), T0 + 1)().memory_limit == 4 << 30
 
 
+def test_workers_that_left_before_are_not_among_half_of_the_workers() -> None:
+    history, maker = History(), BatchMaker()
+    gone = [f"tcp://gone{at}:1" for at in range(6)]
+    maker.time = T0 - 100
+    rows = [worker_row(one, nthreads=1) for one in (*gone, *WORKERS)]
+    history.apply(maker.batch(workers=rows))
+    maker.time = T0 - 50
+    history.apply(maker.batch(removed_workers=gone))
+    for worker in (1, 2, 3):
+        for second in range(6):
+            ran(maker, second, second + 1, worker, wait=float(second))
+    crowded(maker)
+    maker.time = T0 + 10
+    history.apply(maker.batch())
+    text = found(case_of(history, Window(T0, T0 + 10), T0 + 10)())["unbalanced"].text
+    assert "half of the workers 6.00 s" in text
+
+
 def test_what_follows_from_spilling_is_no_finding_of_its_own() -> None:
     assert set(found(case_with(crowded))) == {"unbalanced"}
     assert set(found(case_with(crowded_and_on_disk))) == {"spill"}
