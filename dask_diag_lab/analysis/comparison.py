@@ -13,9 +13,8 @@ from dask_diag_lab.analysis.case import Case
 SAME_SHARE: Final = 0.05
 SAME_S: Final = 1.0
 """A difference that is smaller than both is within what runs of the same differ by."""
-
-
 ROUNDING_S: Final = 1e-9
+"""Smaller steps are what adding up leaves, and none."""
 
 
 class Setting(NamedTuple):
