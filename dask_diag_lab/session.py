@@ -323,6 +323,11 @@ class Diagnostics:
             self._n_keeping -= 1
             self._look_now()
 
+    @property
+    def has_other_blocks(self) -> bool:
+        """Whether more than one block of `kept` is open."""
+        return self._n_keeping > 1
+
     def is_for(self, client: Client) -> bool:
         """Whether they were attached for `client`."""
         return any(known is client for known in self._living)

@@ -42,14 +42,17 @@ CATEGORIES: Final[Mapping[str, Category]] = {
     "starting": Category(
         "Starting", "a task was on its way to its thread, or its end on the way to the scheduler"
     ),
-    "scheduler": Category("Scheduler", "tasks that could run waited at the scheduler"),
+    "scheduler": Category(
+        "Scheduler",
+        "tasks that could run waited at the scheduler, or for a worker that may run them",
+    ),
     "unbalanced": Category("Unbalanced", "other workers had more tasks than threads"),
     "dependencies": Category(
         "Dependencies",
         "too few tasks could run at once: they waited for others, or were the last ones",
     ),
     "client": Category(
-        "Client", "there was nothing to do: the code that submits tasks was at work"
+        "Client", "no task was left to do: the code that submits tasks, or an actor, was at work"
     ),
 }
 """All categories, in order: of two that fit a moment the first counts."""

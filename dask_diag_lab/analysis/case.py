@@ -74,7 +74,8 @@ class Case:
     n_stuck : int
         Tasks that no worker may run, where the window is of now.
     is_run : bool
-        Whether it is of a piece of the user's code that had no other cluster compute as well.
+        Whether it is of a piece of the user's code that had no other cluster compute as well, and
+        whose tasks all ended or go on.
     is_nested : bool
         Whether tasks submitted tasks.
     is_over : bool
@@ -275,7 +276,9 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
         "thresholds": {} if scheduler is None else scheduler.thresholds,
         # Without workers, those that could run as well.
         "n_stuck": int(states[0] if len(workers) else states[[0, 2, 3]].sum()) if is_now else 0,
-        "is_run": record is not None and len(record.code.clients) < 2,
+        "is_run": record is not None
+        and len(record.code.clients) < 2
+        and record.state != "cancelled",  # it is not known until when its tasks waited
         "is_nested": any(
             one.is_nested and one.start < window.stop and one.last > window.start
             for one in ([record] if record else history.runs)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from dask_diag_lab.analysis.budget import Facts
-from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store import History
 from dask_diag_lab.store.arrays import Columns, joined
 from dask_diag_lab.store.series import SeriesTable
@@ -24,6 +24,7 @@ WAITING: Final = (
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
 CPU_REPORT_S: Final = 2.0
 """So long after the end of a task its worker has told what it did with the CPU."""
+NO_WORKER: Final = STATES.index("no-worker")
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
     *("ready", "assigned", "report_delay", "nbytes", "task", "graph", "slot"),
@@ -47,7 +48,8 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
     first = float(np.fmin(history.actions.first_start, now))
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
-    read, running = history.actions.of_window(window, _NAMES), _running(history, now)
+    read = history.actions.of_window(window, _NAMES)
+    running = [_running(history, now), _stuck(history, now)]
     shares, measured = _waiting_shares(history, window)
     unmeasured_share, strings = _share_by_cpu(history.series, window), history.strings
     pauses = [
@@ -61,7 +63,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
 
     def make() -> Facts:
         string, at = np.unique(slots.worker, return_index=True)
-        rows = joined([read(), running])
+        rows = joined([read(), *running])
         rows["is_other"] = is_other(rows["graph"])
         prefixes = set(np.unique(rows["prefix"][rows["kind"] == Kind.COMPUTE]).tolist())
         is_measured = not isfinite(unmeasured_share) or prefixes & measured
@@ -103,6 +105,30 @@ def _running(history: History, now: float) -> Columns:
         "stop": np.full(n, now),
         **{name: np.full(n, np.nan) for name in ("ready", "assigned", "report_delay")},
         **{name: np.full(n, -1) for name in ("nbytes", "task")},
+    }
+
+
+def _stuck(history: History, now: float) -> Columns:
+    """Return tasks that no worker may run, as rows of the log: they wait until now.
+
+    Since when is not recorded: at most since the newest run got no further. More of a prefix than
+    there are threads are left out.
+    """
+    slots, run = history.slots, max(history.runs, key=lambda one: one.number, default=None)
+    n_of = np.minimum(history.prefixes.states[:, NO_WORKER], len(slots.worker))
+    ids = [history.strings.find(name) or 0 for name in history.prefixes.names]
+    prefix = np.repeat(np.array(ids, np.int64), n_of)
+    n = 0 if run is None else int(n_of.sum())
+    return {
+        "worker": np.repeat(slots.worker[:1], n),
+        "kind": np.full(n, Kind.COMPUTE),
+        "outcome": np.full(n, Outcome.RUNNING),
+        "prefix": prefix[:n],
+        "ready": np.full(n, 0.0 if run is None else max(now - run.last, 0.0)),
+        **{name: np.full(n, now) for name in ("start", "stop")},
+        **{name: np.zeros(n) for name in ("assigned", "report_delay")},
+        **{name: np.full(n, -1) for name in ("nbytes", "task")},
+        **{name: np.zeros(n, np.int64) for name in ("graph", "slot")},
     }
 
 

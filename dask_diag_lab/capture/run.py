@@ -67,8 +67,7 @@ def run(name: str | None = None, client: Client | None = None) -> Run:
 
     ``with run("etl") as its: …``, then ``print(its)``; of an asynchronous client ``async with``.
     What a block inside another one submits is of the inner run alone: in the outer one its tasks
-    are *other runs*, and that its end waits for its workers' reports is *client*. A block whose own
-    code submits nothing is of all that ran in its time.
+    are *other runs*. A block whose own code submits nothing is of all that ran in its time.
 
     Parameters
     ----------
@@ -130,8 +129,9 @@ def runs(
 class Run(CaptureBlock):
     """What one piece of code made the cluster do, and where its time went; made by `run`.
 
-    All but the name is known when the block has ended. Where its tasks go on then, it is read anew
-    whenever it is printed, checked or asked for its findings.
+    All but the name is known when the block has ended. Where its tasks go on then, or it stood in
+    another block and workers have not told yet what its tasks waited, it is read anew whenever it
+    is printed, checked or asked for its findings.
 
     Attributes
     ----------
@@ -439,7 +439,8 @@ class Run(CaptureBlock):
             self._problem = error_text(error)
         self._code.stop = time.time()
         self._diagnostics.note_code(self._code)
-        self._await_reports(stop_s)
+        if not self._diagnostics.has_other_blocks:  # the time of these is not ours
+            self._await_reports(stop_s)
         self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
         self._code.clients.update(self._beside)
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"

@@ -27,7 +27,7 @@ MAX_MISSED: Final = 10_000_000
 TRAVEL_S: Final = 0.1
 """A graph may come so long after the cell that sent it has ended."""
 LEAVING_S: Final = 0.5
-"""The same of a block of `dask_diag_lab.run`, which is left later than that: see `capture.run`."""
+"""The same of a block of `run` that is in no other one: it is left later, see `capture.run`."""
 QUIET_S: Final = 0.5
 """Where the cluster has had nothing to do for so long, a run will get no further."""
 FROM_WORKERS: Final = "Client-worker"
@@ -234,7 +234,9 @@ class RunTable:
         if client not in self.clients:
             return None
         begun = [piece for piece in self._pieces if piece.start <= time]
-        runs = [p for p in begun if time <= p.stop + (0.0 if p.count else LEAVING_S)]
+        runs = [piece for piece in begun if time <= piece.stop]
+        if all(piece.count for piece in runs):  # cells
+            runs += [p for p in begun if not p.count and p.stop < time <= p.stop + LEAVING_S]
         ended = [piece for piece in begun if piece.count and time <= piece.stop + TRAVEL_S]
         return max(runs or ended, key=lambda piece: piece.start, default=None)
 

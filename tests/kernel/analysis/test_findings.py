@@ -233,6 +233,23 @@ def test_a_cause_is_found_with_what_it_costs(cause: str, make: Make, saved_s: fl
     assert next(iter(its)) == cause
 
 
+def test_what_waits_for_a_worker_that_may_run_it_is_not_the_client() -> None:
+    def stuck(maker: BatchMaker) -> Mapping[str, Any]:
+        ran(maker, 0, 1)
+        gpu = prefix_row("gpu", no_worker=3)
+        return {"prefixes": [gpu], "graphs": [(1, 0.0, "mine", 4)]}
+
+    budget = case_with(stuck).budget
+    assert budget.seconds["scheduler"] == pytest.approx(3 * 9)
+    assert budget.seconds["computing"] == pytest.approx(1)
+    assert "client" not in budget.seconds
+
+
+def test_a_run_that_was_cancelled_blames_no_code() -> None:
+    case = case_with(lambda maker: {**silent_client(maker), "graphs": [(1, 0.0, "mine", 21)]})
+    assert "client" not in found(case)
+
+
 def test_more_threads_do_not_shorten_the_longest_task() -> None:
     def waiting_beside_a_long_one(maker: BatchMaker) -> Mapping[str, Any]:
         ran(maker, 0, 10)

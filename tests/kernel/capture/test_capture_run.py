@@ -10,6 +10,7 @@ import pytest
 from distributed import Client, wait
 
 import dask_diag_lab
+from dask_diag_lab.capture.block import FRESH_S
 from tests.kernel.dashboards import attached_client
 from tests.kernel.session.small_clusters import PARTLY_CLOSED
 
@@ -154,6 +155,17 @@ def test_blocks_inside_each_other_have_what_they_submitted(client: Client) -> No
     with dask_diag_lab.run("only around") as outer, dask_diag_lab.run("inside") as inner:
         wait(client.map(nap, [0.1] * 4, pure=False))
     assert [(one.number, one.n_tasks) for one in (outer, inner)] == [(0, 4), (3, 4)]
+
+
+def test_a_block_inside_another_one_does_not_wait_for_reports_in_the_time_of_that(
+    client: Client,
+) -> None:
+    with dask_diag_lab.run("outer") as outer:
+        for _ in range(5):
+            with dask_diag_lab.run("inner") as inner:
+                wait(client.map(nap, [0.1] * 2, pure=False))
+    assert outer.duration < 5 * FRESH_S
+    assert "Waiting in tasks" in str(inner)  # is read anew
 
 
 def test_a_check_passes_or_raises_with_the_figures(client: Client) -> None:
