@@ -351,7 +351,10 @@ def _error_text(task: Answer) -> str:
 
 def _durations(actions: Iterable[Row]) -> str:
     """Return how long each kind of action took, all of a kind together."""
-    sums: defaultdict[str, float] = defaultdict(float)
+    took: defaultdict[str, list[float]] = defaultdict(list)
     for action in actions:
-        sums[action["action"]] += action["stop"] - action["start"]
-    return ", ".join(f"{fmt.duration(seconds)} {action}" for action, seconds in sums.items())
+        took[action["action"]].append(action["stop"] - action["start"])
+    return ", ".join(
+        f"{fmt.duration(sum(each))} {action}{f' ({len(each)} times)' if len(each) > 1 else ''}"
+        for action, each in took.items()
+    )

@@ -129,7 +129,8 @@ def test_an_unknown_key_and_a_failed_query_have_an_empty_text() -> None:
 def with_history(answer: Any) -> Shown:
     """Return the page of a task that was recorded; ``answer`` is the scheduler's."""
     maker = BatchMaker()
-    maker.action(0, 1.5, key=HTML, worker=W1, kind=Kind.TRANSFER, source=W2)
+    for start, stop in ((0, 1), (1, 1.5)):
+        maker.action(start, stop, key=HTML, worker=W1, kind=Kind.TRANSFER, source=W2)
     maker.action(1.5, 3.5, key=HTML, worker=W1, thread=2, nbytes=2048)
     maker.action(0, 9, key=f"x{HTML}", worker=W2).action(0, 9, key=HTML[1:], worker=W2)
     live = LiveSession(clock=Clock())
@@ -142,12 +143,13 @@ def with_history(answer: Any) -> Shown:
 @pytest.mark.parametrize("answer", [None, "The scheduler is gone."])
 def test_a_task_that_nobody_knows_any_more_is_shown_as_recorded(answer: Any) -> None:
     page = with_history(answer)
-    assert page.facts["Took"] == "1.50 s transfer, 2.00 s compute"
+    assert page.facts["Took"] == "1.50 s transfer (2 times), 2.00 s compute"
     assert page.facts["Ran on"] == "10.0.0.1:4000, thread 2"
     # Only a scheduler that answered can have said that it forgot.
     assert ("State" in page.facts) == (answer is None)
     assert "what was recorded" in page.view.caption.note
     assert page.view.section.name == "times"
-    assert page.rows("action", "seconds") == [("transfer", 1.5), ("compute", 2.0)]
+    parts = [("transfer", 1.0), ("transfer", 0.5), ("compute", 2.0)]
+    assert page.rows("action", "seconds") == parts
     page.set("section", "workers")
     assert page.rows("role", "worker") == [("ran it", W1), ("sent data for it", W2)]
