@@ -25,7 +25,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from dask_diag_lab.analysis.facts import CPU_REPORT_S
+from dask_diag_lab.analysis.facts import cpu_report_s
 from dask_diag_lab.jobs import JobRunner
 from dask_diag_lab.server import Server, announce
 from dask_diag_lab.server.auth import LOOPBACK, LOOPBACK_NAMES, in_url
@@ -325,7 +325,7 @@ class RunFiles:
             return
         now = self._live.time
         for record in self._live.history.runs:
-            is_complete = record.is_over and now > record.stop + CPU_REPORT_S
+            is_complete = record.is_over and now > record.stop + cpu_report_s(self._live.history)
             if is_complete and record.number not in self._seen:
                 self._seen.add(record.number)
                 self._saving = asyncio.create_task(self._save(record))

@@ -194,13 +194,21 @@ class Latest(Generic[T]):
         return self.get_or_begin(subject, version, lambda: make)
 
     def get_or_begin(
-        self, subject: object, version: object, begin: Callable[[], Callable[[], T]]
+        self,
+        subject: object,
+        version: object,
+        begin: Callable[[], Callable[[], T]],
+        *,
+        at_once: bool = False,
     ) -> T | None:
-        """Do the same; ``begin`` returns what makes it, and is called only where that is needed."""
+        """Do the same; ``begin`` returns what makes it, and is called only where that is needed.
+
+        ``at_once``: without a rest, of what changes no more.
+        """
         self._take()
         is_new = self._done is None or self._done[0] != subject
         self._is_late = self._under_way is None and self._asked_for != (subject, version)
-        if self._is_late and (is_new or self._is_rested):
+        if self._is_late and (is_new or at_once or self._is_rested):
             self._is_late = False
             self._asked_for = (subject, version)
             self._under_way = self._jobs.start(begin())

@@ -240,7 +240,7 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
     """Return what reads a case, in any thread; see `facts_of` for the arguments, and `Case`."""
     read, slots, log = facts_of(history, window, now, run), history.slots, history.actions
     record = history.runs.of_number(run)
-    is_now = window.stop >= now - LATE_S
+    is_now = window.stop >= now - LATE_S and not (record and record.is_over)
     states = history.prefixes.states[:, UNFINISHED].sum(axis=0) if is_now else np.zeros(4)
     workers = history.workers
     in_process = Counter(filter(None, workers.process))  # each has its part of the limit of one

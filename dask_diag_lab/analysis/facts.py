@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import isfinite, nan
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from dask_diag_lab.analysis.budget import Facts
 from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store import History
-from dask_diag_lab.store.arrays import Columns, joined
+from dask_diag_lab.store.arrays import Columns, Ints, joined
 from dask_diag_lab.store.series import SeriesTable
 from dask_diag_lab.store.sums import Window
 
@@ -22,13 +22,22 @@ WAITING: Final = (
     *("comms-limiter", "disk-limiter"),
 )
 """Fine metrics of what tasks do while they hold a thread; those of shuffles may begin with p2p-."""
-CPU_REPORT_S: Final = 2.0
-"""So long after the end of a task its worker has told what it did with the CPU."""
-NO_WORKER: Final = STATES.index("no-worker")
+AT_SCHEDULER: Final = [STATES.index(state) for state in ("queued", "no-worker")]
+MOST_GIVEN: Final = 50
+"""Tasks of a worker that have not begun: of more its own are too many all the same."""
 _NAMES: Final = (
     *("worker", "kind", "outcome", "prefix", "start", "stop"),
     *("ready", "assigned", "report_delay", "nbytes", "task", "graph", "slot"),
 )
+
+
+def cpu_report_s(history: History) -> float:
+    """Return how long after the end of a task its worker has told what it did with the CPU.
+
+    It does so with a heartbeat: of many workers more seldom, by `scheduler.heartbeat_interval`.
+    """
+    n_workers = len(history.workers)
+    return 2.0 if n_workers < 50 else 2.0 + max(n_workers / 200, 1.0)
 
 
 def facts_of(history: History, window: Window, now: float, run: int = 0) -> Callable[[], Facts]:
@@ -49,7 +58,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
     read = history.actions.of_window(window, _NAMES)
-    running = [_running(history, now), _stuck(history, now)]
+    running = [_running(history, now), *_to_do(history, now)]
     shares, measured = _waiting_shares(history, window)
     unmeasured_share, strings = _share_by_cpu(history.series, window), history.strings
     pauses = [
@@ -93,43 +102,44 @@ def _running(history: History, now: float) -> Columns:
     """Return what runs, until now, as rows of the log."""
     running, slots = history.running.rows(now), history.slots
     is_there = running["slot"] >= 0
-    n = int(is_there.sum())
-    return {
-        "worker": slots.worker[running["slot"][is_there]],
-        "kind": np.full(n, Kind.COMPUTE),
-        "outcome": np.full(n, Outcome.RUNNING),
-        "prefix": running["prefix"][is_there],
-        "graph": running["graph"][is_there],
-        "slot": running["slot"][is_there],
-        "start": running["start"][is_there],
-        "stop": np.full(n, now),
-        **{name: np.full(n, np.nan) for name in ("ready", "assigned", "report_delay")},
-        **{name: np.full(n, -1) for name in ("nbytes", "task")},
-    }
+    own = {name: running[name][is_there] for name in ("slot", "prefix", "graph", "start")}
+    return _as_rows(slots.worker[own["slot"]], now, **own)
 
 
-def _stuck(history: History, now: float) -> Columns:
-    """Return tasks that no worker may run, as rows of the log: they wait until now.
+def _to_do(history: History, now: float) -> Iterator[Columns]:
+    """Yield what has not begun, as rows of the log: tasks that wait until now, and transfers.
 
-    Since when is not recorded: at most since the newest run got no further. More of a prefix than
-    there are threads are left out.
+    Since when is not recorded: at most since the cluster got no further.
     """
-    slots, run = history.slots, max(history.runs, key=lambda one: one.number, default=None)
-    n_of = np.minimum(history.prefixes.states[:, NO_WORKER], len(slots.worker))
-    ids = [history.strings.find(name) or 0 for name in history.prefixes.names]
-    prefix = np.repeat(np.array(ids, np.int64), n_of)
-    n = 0 if run is None else int(n_of.sum())
-    return {
-        "worker": np.repeat(slots.worker[:1], n),
-        "kind": np.full(n, Kind.COMPUTE),
-        "outcome": np.full(n, Outcome.RUNNING),
-        "prefix": prefix[:n],
-        "ready": np.full(n, 0.0 if run is None else max(now - run.last, 0.0)),
-        **{name: np.full(n, now) for name in ("start", "stop")},
-        **{name: np.zeros(n) for name in ("assigned", "report_delay")},
-        **{name: np.full(n, -1) for name in ("nbytes", "task")},
-        **{name: np.zeros(n, np.int64) for name in ("graph", "slot")},
+    slots, workers, prefixes = history.slots, history.workers, history.prefixes
+    since = max((run.last for run in history.runs), default=now)
+    wait = {"ready": now - since, "report_delay": 0.0, "graph": history.runs.n_graphs}
+    n_at_scheduler = prefixes.states[:, AT_SCHEDULER].sum(axis=1).clip(max=len(slots.worker))
+    ids = np.array([history.strings.find(name) or 0 for name in prefixes.names], np.int64)
+    prefix = np.repeat(ids, n_at_scheduler)
+    first = np.resize(slots.worker[:1], len(prefix) * bool(len(slots.worker)))
+    yield _as_rows(first, now, prefix=prefix[: len(first)], assigned=0.0, **wait)
+
+    known = np.array([history.strings.find(one) or -1 for one in workers.names], np.int64)
+    has_slots = np.isin(known, slots.worker)
+    worker = known[has_slots]
+    n_given = (workers.processing - workers.executing)[has_slots].clip(0, MOST_GIVEN)
+    yield _as_rows(np.repeat(worker, n_given), now, assigned=now - since, **wait)
+    fetching = worker[workers.incoming_bytes[has_slots] > 0]
+    yield _as_rows(fetching, now, kind=Kind.TRANSFER, start=since)
+
+
+def _as_rows(worker: Ints, now: float, **columns: Any) -> Columns:  # arrays, or one for all
+    defaults: dict[str, Any] = {
+        **dict.fromkeys(("start", "stop"), now),
+        **dict.fromkeys(("prefix", "graph", "slot"), 0),
+        "kind": Kind.COMPUTE,
+        "outcome": Outcome.RUNNING,
+        **dict.fromkeys(("ready", "assigned", "report_delay"), nan),
+        **dict.fromkeys(("nbytes", "task"), -1),
     }
+    given = defaults | columns
+    return {"worker": worker} | {n: np.broadcast_to(of, worker.shape) for n, of in given.items()}
 
 
 def _waiting_shares(history: History, window: Window) -> tuple[dict[int, float], set[int]]:
@@ -137,7 +147,7 @@ def _waiting_shares(history: History, window: Window) -> tuple[dict[int, float],
 
     And of which prefixes workers have told it: with a heartbeat, after the end of the task.
     """
-    window = window._replace(stop=window.stop + CPU_REPORT_S)
+    window = window._replace(stop=window.stop + cpu_report_s(history))
     computing: defaultdict[str, float] = defaultdict(float)
     waiting: defaultdict[str, float] = defaultdict(float)
     for (context, label, activity, unit), gained in history.activities.gained(window).items():

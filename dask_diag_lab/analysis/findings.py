@@ -140,7 +140,7 @@ class Rule(NamedTuple):
         Returns what there is of it in a case; None for nothing.
     confidence : {'measured', 'likely'}
     is_lasting : bool
-        Whether what is true while the run goes on stays true.
+        Whether what it costs while the run goes on stays lost, whatever comes.
     """
 
     cause: str
@@ -528,9 +528,11 @@ TITLES: Final[Mapping[str, str]] = {rule.cause: rule.title for rule in RULES}
 
 def findings_of(case: Case, write: Write) -> list[Finding]:
     """Return what made a run slow, most saving first; nothing where too much was not recorded."""
-    if not case.budget.offered_s or case.share("unknown") > MOST_UNKNOWN:
+    if case.share("unknown") > MOST_UNKNOWN:
         return []
-    looked = ((rule, rule.look(case)) for rule in RULES if case.is_over or rule.is_lasting)
+    # Where there were no workers, there is but one thing to say.
+    rules = RULES if case.budget.offered_s else [rule for rule in RULES if rule.look is _no_worker]
+    looked = ((rule, rule.look(case)) for rule in rules if case.is_over or rule.is_lasting)
     passed = [(rule, one) for rule, one in looked if one and _passes(rule, one, case)]
     passed.sort(key=lambda pair: -_saved_s(pair[0], pair[1], case))
     explained: set[str] = set()
@@ -566,7 +568,7 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         rest = "" if most in ("computing", "waiting-in-tasks") else rest
         return f"No single cause stands out{so_far}: {rest}{share} computing, {waiting}"
     best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
-    is_well = best_s <= max(case.wall_s / 2, LEAST_S)
+    is_well = best_s <= max(case.wall_s / 4, LEAST_S)
     says = "Nothing to report" if is_well else "No single cause stands out"
     return f"{says}{so_far}: {share} computing; at best {write('seconds', best_s)} faster"
 

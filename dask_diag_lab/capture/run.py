@@ -23,7 +23,7 @@ from dask_diag_lab.analysis.budget import BUSY, CATEGORIES, Facts, budget_of
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.comparison import settings_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
-from dask_diag_lab.analysis.facts import CPU_REPORT_S
+from dask_diag_lab.analysis.facts import cpu_report_s
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
@@ -456,11 +456,12 @@ class Run(CaptureBlock):
     ) -> None:
         """Take what is known of a run, in all of its time or in a window."""
         record: RunRecord | None = None
-        within, now = window, inf
+        within, now, report_s = window, inf, 0.0
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
-            nonlocal record, within, now
+            nonlocal record, within, now, report_s
             history, now = live.history, _end_of(live)
+            report_s = cpu_report_s(history)
             self._versions = live.versions
             record = find(history.runs)
             self.state = "done"
@@ -472,7 +473,7 @@ class Run(CaptureBlock):
             return case_of(history, within, now, self.number), history.strings
 
         self._read, strings = (ask or self._ask)(read)
-        is_settled = self.state != "running" and now > within.stop + CPU_REPORT_S
+        is_settled = self.state != "running" and now > within.stop + report_s
         self._again = partial(self._take, find, window) if ask is None and not is_settled else None
         self.settings = settings_of(case := self._read(), self._versions)
         self._count(found := case.facts)

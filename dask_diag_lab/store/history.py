@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from math import inf
+from math import inf, isfinite
 from typing import Any, Final
 
 import numpy as np
@@ -211,7 +211,10 @@ class History:
         is_new = change.columns["stop"] > self._wire_ids.known_until
         # A batch that failed in the middle is sent again.
         first = max(batch.actions_to - len(is_new), 0)
-        self.actions.drop(max(first - self._wire_ids.actions_to, 0))
+        n_lost = max(first - self._wire_ids.actions_to, 0)
+        self.actions.drop(n_lost)
+        if n_lost and len(is_new) and isfinite(before := float(self.actions.last_stop)):
+            self.gaps.append((before, max(before, float(change.columns["stop"].min()))))
         is_new[: max(self._wire_ids.actions_to - first, 0)] = False
         if is_new.any():
             self._log({name: column[is_new] for name, column in change.columns.items()})

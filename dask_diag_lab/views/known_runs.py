@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dask_diag_lab.analysis.budget import BUSY
 from dask_diag_lab.analysis.case import case_of
-from dask_diag_lab.analysis.facts import CPU_REPORT_S
+from dask_diag_lab.analysis.facts import cpu_report_s
 from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.sums import Window
@@ -87,7 +87,7 @@ def version_of(live: LiveSession, record: RunRecord) -> object:
     One that goes on has to be as time passes: also where no task ends, its threads are idle or not.
     One that is over has to be once more, when its workers have told what they did with the CPU.
     """
-    is_reported = live.time > record.stop + CPU_REPORT_S
+    is_reported = live.time > record.stop + cpu_report_s(live.history)
     return record.start, record.stop, is_reported if record.is_over else live.time // PACE_S
 
 
@@ -111,4 +111,5 @@ def known_run(live: LiveSession, record: RunRecord) -> KnownRun:
 
         return make
 
-    return latest.get_or_begin(record.start, version_of(live, record), begin) or KnownRun()
+    version, at_once = version_of(live, record), record.is_over
+    return latest.get_or_begin(record.start, version, begin, at_once=at_once) or KnownRun()

@@ -15,7 +15,7 @@ from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
 from dask_diag_lab.views.data import Column, JobView, Rows, T
-from dask_diag_lab.views.known_runs import known_run, run_label
+from dask_diag_lab.views.known_runs import known_run, run_label, version_of
 from dask_diag_lab.views.names import shown_name, worker_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table, arguments_of
@@ -76,12 +76,12 @@ def work_of(live: LiveSession, period: Window, run: int) -> WorkShown | None:
     history, now = live.history, live.time
     if period != ALL:
         return WorkShown(period, run, now)
-    start = history.busy.burst_start(history.running.places(now)[1])
+    start = history.busy.burst_start(history.running.places(now)[1])  # infinite before any task
+    last = next((one for one in reversed(list(history.runs)) if one.n_submitted), None)
+    if last is not None and (last.last >= start or not isfinite(start)):
+        return WorkShown(Window(last.start, last.stop), last.number, max(now, last.last))
     if not isfinite(start):
         return None
-    last = next((one for one in reversed(list(history.runs)) if one.n_submitted), None)
-    if last is not None and last.last >= start:
-        return WorkShown(Window(last.start, last.stop), last.number, max(now, last.last))
     end = now if history.running.count else float(history.actions.last_stop)
     return WorkShown(Window(start), 0, end)
 
@@ -96,9 +96,19 @@ class OfWork(JobView[T]):
         history, work = self.history, work_of(self.live, self.period, self.run)
         if work is None:
             return None
+        record = history.runs.of_number(work.run)
         tables = (history.actions, history.running, history.activities, history.events)
-        key = (*(table.version for table in tables), work.window)
-        return self._latest.get_or_begin(work.run or work.window, key, lambda: begin(work))
+        key: object = (*(table.version for table in tables), work.window)
+        if is_over := record is not None and record.is_over:
+            key = version_of(self.live, record)
+        subject, at_once = work.run or work.window, is_over
+        return self._latest.get_or_begin(subject, key, lambda: begin(work), at_once=at_once)
+
+    def period_of(self, window: Window, whole: Window) -> dict[str, str]:
+        """Return the arguments that other plots are asked for a part, or all, of the work with."""
+        work = work_of(self.live, self.period, self.run)
+        is_run = work is not None and work.run and window == whole
+        return {"run": str(work.run)} if work and is_run else arguments_of(window)
 
 
 @register_plot
@@ -184,7 +194,7 @@ class WhereTheTimeGoes(OfWork[Budget], BarPlot):
         """Open the task stream with the moments of a category."""
         if (its := self.budget) is not None:
             shown = {"show": key} if key in CATEGORIES else {}
-            self.open("task-stream", **arguments_of(its.window), **shown)
+            self.open("task-stream", **self.period_of(its.window, its.window), **shown)
 
     def table(self) -> Table:
         """Return a row for each prefix, or worker, in each category, and one for what has none."""

@@ -9,21 +9,23 @@ import numpy as np
 
 from dask_diag_lab.analysis.case import Case, case_of
 from dask_diag_lab.analysis.findings import TITLES, Finding, findings_of, verdict
+from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, Rows
 from dask_diag_lab.views.known_runs import run_label
 from dask_diag_lab.views.registry import get_plot, register_plot
 from dask_diag_lab.views.scheduler.budget import OfWork, WorkShown, work_of
 from dask_diag_lab.views.tables import TablePlot
-from dask_diag_lab.views.view import Control, arguments_of
+from dask_diag_lab.views.view import Control
 
 
 class Answer(NamedTuple):
-    """What was found, in one line, and each finding; and whether more may come."""
+    """What was found, in one line, and each finding; whether more may come; and when it was."""
 
     verdict: str
     findings: list[Finding]
     is_over: bool
+    window: Window
 
 
 @register_plot
@@ -98,8 +100,9 @@ class Findings(OfWork[Answer], TablePlot):
 
     def note(self) -> str:
         """Return what it is of, and that more may come; see `DataPlot.note`."""
-        is_over = self.answer is None or self.answer.is_over
-        more = "" if is_over else "Work goes on: what is here stays, and more may come"
+        more = ""
+        if self.answer and not self.answer.is_over:
+            more = "Work goes on: this is lost, its share may fall, and more may come"
         return " · ".join(filter(None, (self._code, more)))
 
     def why_empty(self) -> str:
@@ -120,10 +123,11 @@ class Findings(OfWork[Answer], TablePlot):
 
     def open_row(self, key: str) -> None:
         """Open what shows that a finding is right."""
-        for one in self.answer.findings if self.answer else ():
-            if one.cause == key:
+        its = self.answer
+        for one in its.findings if its else ():
+            if its and one.cause == key:
                 plot, arguments, window = one.evidence
-                period = arguments_of(window) if get_plot(plot).has_period else {}
+                period = self.period_of(window, its.window) if get_plot(plot).has_period else {}
                 self.open(plot, **arguments, **period)
 
 
@@ -134,4 +138,4 @@ def _title(its: Finding) -> str:
 
 def _answer(case: Case) -> Answer:
     found = findings_of(case, fmt.write)
-    return Answer(verdict(case, found, fmt.write), found, case.is_over)
+    return Answer(verdict(case, found, fmt.write), found, case.is_over, case.facts.window)

@@ -336,10 +336,11 @@ class TaskStream(View):
 
     @property
     def _first_finding(self) -> str:
-        """What made the last run slow; '' while it goes on, and where another time is shown."""
-        last = list(self.history.runs)[-1:]
-        is_reported = last and last[0].is_over and self.window.is_following
-        return known_run(self.live, last[0]).first_finding if is_reported else ""
+        """What made the run that is shown, or the last one, slow; '' while it goes on."""
+        runs = self.history.runs
+        last = list(runs)[-1:] if self.window.is_following else []
+        shown = runs.of_number(self.run) or next(iter(last), None)
+        return known_run(self.live, shown).first_finding if shown and shown.is_over else ""
 
     def _share_of_time(self, frame: Frame, window: Window) -> list[float]:
         """Return the shares that computing, transfers, disk and nothing had of thread time.

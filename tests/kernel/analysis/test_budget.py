@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +38,7 @@ DID = some.builds(
     Did,
     some.sampled_from(sorted(WORKERS)),
     some.sampled_from(Kind),
-    some.sampled_from([Outcome.OK, Outcome.OK, Outcome.ERRED, Outcome.KILLED]),
+    some.sampled_from([Outcome.OK, Outcome.OK, Outcome.ERRED, Outcome.RETRIED, Outcome.KILLED]),
     some.integers(0, 20),
     some.integers(0, 5),
     some.integers(0, 4),
@@ -46,9 +46,17 @@ DID = some.builds(
     some.integers(0, 2),
 )
 PAUSE = some.tuples(some.sampled_from(sorted(WORKERS)), some.integers(0, 20), some.integers(1, 5))
+GONE = some.dictionaries(some.sampled_from(sorted(WORKERS)), some.integers(0, 25))
+NOTHING: Mapping[str, int] = {}
 
 
-def history_of(found: list[Did], pauses: Sequence[tuple[str, int, int]] = ()) -> History:
+def history_of(
+    found: list[Did],
+    pauses: Sequence[tuple[str, int, int]] = (),
+    gone: Mapping[str, int] = NOTHING,
+    to_do: Mapping[str, int] = NOTHING,
+) -> History:
+    """Return what workers did until the end, when some are gone, and others have tasks to do."""
     history, maker = History(), BatchMaker()
     workers = [worker_row(address, name=address[6], nthreads=n) for address, n in WORKERS.items()]
     history.apply(maker.batch(workers=workers))
@@ -74,7 +82,14 @@ def history_of(found: list[Did], pauses: Sequence[tuple[str, int, int]] = ()) ->
     for worker, start, took in pauses:
         events.append((T0 + start, "worker-paused", {"worker": worker}))
         events.append((T0 + start + took, "worker-resumed", {"worker": worker}))
-    history.apply(maker.batch(events=sorted(events, key=lambda event: event[0])))
+    events += [(T0 + at, "worker-removed", {"worker": one}) for one, at in gone.items()]
+    rows = [
+        {**row, "processing": to_do.get(row["address"], 0)}
+        for row in workers
+        if row["address"] not in gone
+    ]
+    events.sort(key=lambda event: event[0])
+    history.apply(maker.batch(events=events, workers=rows, removed_workers=list(gone)))
     return history
 
 
@@ -131,13 +146,26 @@ def test_each_moment_of_each_thread_is_in_the_category_of_the_definition(
     assert its.seconds == pytest.approx(by_definition(found, begin, begin + length))
 
 
-@given(some.lists(DID, max_size=12), some.lists(PAUSE, max_size=3))
+@given(some.lists(DID, max_size=12), some.lists(PAUSE, max_size=3), GONE, GONE)
 def test_all_categories_together_are_what_was_offered(
-    found: list[Did], pauses: list[tuple[str, int, int]]
+    found: list[Did],
+    pauses: list[tuple[str, int, int]],
+    gone: Mapping[str, int],
+    to_do: Mapping[str, int],
 ) -> None:
-    its = budget(history_of(found, pauses))
+    its = budget(history_of(found, pauses, gone, to_do))
     assert sum(its.seconds.values()) == pytest.approx(its.offered_s)
     for name, prefixes in its.by_prefix.items():
         assert sum(prefixes.values()) <= its.seconds.get(name, 0.0) + 1e-6
     for name, workers in its.by_worker.items():
         assert sum(workers.values()) == pytest.approx(its.seconds[name])
+
+
+def test_rows_that_were_lost_are_not_the_client() -> None:
+    history, maker = History(), BatchMaker()
+    address, n_threads = "tcp://a:1", 1
+    maker.action(0, 1, worker=address, ready=0.0, assigned=0.0)
+    history.apply(maker.batch(workers=[worker_row(address, nthreads=n_threads)]))
+    maker.action(8, 9, worker=address, ready=0.0, assigned=0.0)
+    history.apply(maker.batch(actions_dropped=5))
+    assert budget(history, 0, 9).seconds == pytest.approx({"computing": 2, "unknown": 7})

@@ -245,6 +245,40 @@ def test_what_waits_for_a_worker_that_may_run_it_is_not_the_client() -> None:
     assert "client" not in budget.seconds
 
 
+def test_what_workers_have_not_begun_is_not_the_client() -> None:
+    def given(rows: list[dict[str, Any]]) -> Case:
+        def make(maker: BatchMaker) -> Mapping[str, Any]:
+            ran(maker, 0, 1)
+            return {"workers": rows, "graphs": [(1, 0.0, "mine", 9)]}
+
+        return case_with(make)
+
+    one_each = [worker_row(w, nthreads=1, processing=2, incoming_bytes=1) for w in WORKERS]
+    assert given(one_each).budget.seconds == pytest.approx(
+        {"computing": 1, "dependencies": 3, "transfer": 4 * 9}
+    )
+    crowd = [worker_row(w, nthreads=1, processing=8 * (w == WORKERS[0])) for w in WORKERS]
+    assert given(crowd).budget.seconds == pytest.approx(
+        {"computing": 1, "dependencies": 3, "starting": 9, "unbalanced": 3 * 9}
+    )
+
+
+def test_where_nobody_can_begin_it_says_so_and_of_the_next_block_it_does_not() -> None:
+    history, maker = History(), BatchMaker()
+    maker.time = T0 + 10
+    waiting = [prefix_row("inc", queued=3)]
+    history.apply(maker.batch(prefixes=waiting, graphs=[(1, 0.0, "mine", 3)]))
+    assert list(found(case_of(history, Window(T0, T0 + 10), T0 + 10, 1)())) == ["no-worker"]
+    stuck = {"prefixes": [prefix_row("gpu", no_worker=1)], "graphs": [(1, 0.0, "mine", 20)]}
+    assert "no-worker" not in found(case_with(lambda maker: {**busy(maker, 5), **stuck}))
+
+
+def test_of_a_half_idle_run_it_is_not_said_that_all_is_well() -> None:
+    case = case_with(lambda maker: busy(maker, 6), run=0)
+    assert not found(case)
+    assert verdict(case, [], fmt.write).startswith("No single cause stands out: 60 % computing")
+
+
 def test_a_run_that_was_cancelled_blames_no_code() -> None:
     case = case_with(lambda maker: {**silent_client(maker), "graphs": [(1, 0.0, "mine", 21)]})
     assert "client" not in found(case)

@@ -7,6 +7,7 @@ import pytest
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
+from dask_diag_lab.views.scheduler.budget import WhereTheTimeGoes
 from dask_diag_lab.views.scheduler.findings import Findings
 from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
 from tests.kernel.views.drawn import Drawn
@@ -50,6 +51,27 @@ def test_a_click_opens_what_shows_it_at_its_time() -> None:
     assert {name: round(float(moment)) for name, moment in given.items()} == {
         name: round(float(moment)) for name, moment in PERIOD.items()
     }
+
+
+def test_a_click_keeps_to_the_run() -> None:
+    live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
+    maker.action(0, 10, outcome=Outcome.RETRIED, ready=0.0, assigned=0.0, graph=1)
+    maker.time = T0 + 10
+    live.apply(maker.batch(graphs=[(1, 0.0, "mine", 1)]))
+    for plot, row in ((Findings, "failed-attempts"), (WhereTheTimeGoes, "failed")):
+        shown = Drawn(plot(live))
+        shown.view.open_row(row)
+        assert shown.view.plot_link is not None
+        assert shown.view.plot_link.arguments.get("run") == "1"
+
+
+def test_before_the_first_task_has_begun_it_says_why() -> None:
+    live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
+    maker.time = T0 + 10
+    waiting = [prefix_row("inc", queued=3)]
+    live.apply(maker.batch(prefixes=waiting, graphs=[(1, 0.0, "mine", 3)]))
+    assert Drawn(Findings(live)).view.table().columns["cause"] == ["no-worker"]
 
 
 def test_it_names_the_cell_and_the_line_that_it_is_of() -> None:
