@@ -167,8 +167,13 @@ class CaptureBlock:
         return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
 
 
+def end_of(live: LiveSession) -> float:
+    """Return when all that is known has ended: workers' clocks are only known to some 0.1 s."""
+    return float(np.fmax(live.time, live.history.actions.last_stop))
+
+
 def _moment(live: LiveSession) -> tuple[Position, float]:
-    return task_rows.position(live), live.time
+    return task_rows.position(live), end_of(live)
 
 
 def error_text(error: BaseException) -> str:

@@ -25,7 +25,7 @@ from dask_diag_lab.analysis.comparison import settings_of
 from dask_diag_lab.analysis.estimates import CriticalPath, Estimate, critical_path, what_if
 from dask_diag_lab.analysis.facts import cpu_report_s
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
-from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, error_text
+from dask_diag_lab.capture.block import CaptureBlock, IncompleteError, end_of, error_text
 from dask_diag_lab.capture.task_rows import TIMEOUT_S
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.server import announce
@@ -434,7 +434,7 @@ class Run(CaptureBlock):
 
         stop_s = inf
         try:
-            stop_s = self._ask(_end_of, is_fresh=True)
+            stop_s = self._ask(end_of, is_fresh=True)
         except (LinkLostError, TimeoutError) as error:
             self._problem = error_text(error)
         self._code.stop = time.time()
@@ -460,7 +460,7 @@ class Run(CaptureBlock):
 
         def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
             nonlocal record, within, now, report_s
-            history, now = live.history, _end_of(live)
+            history, now = live.history, end_of(live)
             report_s = cpu_report_s(history)
             self._versions = live.versions
             record = find(history.runs)
@@ -540,11 +540,6 @@ def html_table(rows: Sequence[tuple[str, ...]]) -> str:
     )
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table>{body}</table>" if body else ""
-
-
-def _end_of(live: LiveSession) -> float:
-    """Return when all that is known has ended: workers' clocks are only known to some 0.1 s."""
-    return float(np.fmax(live.time, live.history.actions.last_stop))
 
 
 def _in_seconds(limit: str, unit: str, whole_s: float) -> float:

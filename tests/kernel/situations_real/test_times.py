@@ -160,5 +160,5 @@ def test_what_runs_in_a_pool_of_processes_is_computing() -> None:
         found.held = found.client.map(slow, range(8))
         found.until(
             lambda: sums(found.rows("budget"), "category", "seconds"),
-            lambda shown: shown.get("computing", 0) >= 8 * 0.15,
+            lambda shown: shown.get("computing", 0) >= 8 * 0.14,  # by the clock of each process
         )
