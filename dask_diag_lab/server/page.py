@@ -278,7 +278,7 @@ class Page:
     @property
     def needs(self) -> frozenset[str]:
         """What its view has to be sent while it is looked at."""
-        return frozenset() if self.view is None else frozenset(self.view.needs)
+        return frozenset() if self.view is None else self.view.needs | self.view.wishes
 
     @property
     def is_watched(self) -> bool:

@@ -237,10 +237,10 @@ class _Reader:
         empty = {f.name: f.default_factory for f in fields(value)} if is_dataclass(value) else {}
         for name in saved_of(value):
             there = getattr(value, name, None)
-            if name not in given["attributes"] and callable(make := empty.get(name)):
-                read = make()
-            else:
+            if name in given["attributes"]:
                 read = self.value_of(given["attributes"][name], there)
+            else:
+                read = make() if callable(make := empty.get(name)) else there
             object.__setattr__(value, name, read)
         if restored := getattr(value, "restored", None):
             restored()

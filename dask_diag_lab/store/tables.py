@@ -133,6 +133,8 @@ def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
+MAX_NEEDS: Final = 20_000
+"""Tasks whose dependencies stay known: as many as a recording has in some 100 kB."""
 UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
 
 
@@ -171,9 +173,10 @@ class TaskGraph:
         The tasks: the columns of `NODES` are attributes.
     """
 
-    SAVED = ("is_followed", "is_exact", "total", "limit", "nodes", "_states")
+    SAVED = ("is_followed", "is_exact", "total", "limit", "nodes", "_states", "_needs")
 
     def __init__(self) -> None:
+        self._needs: dict[str, list[str]] = {}  # by key, also of tasks that are forgotten
         self.is_followed, self.is_exact, self.total, self.limit = False, True, 0, 0
         self.nodes, self._states = GraphTable(NODES), NamedTable(NODE_STATES)
         self._n_changes = 0
@@ -197,11 +200,24 @@ class TaskGraph:
         pairs = [(at[one], index) for index, needed in needs for one in needed if one in at]
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
+    def kin_of(self, key: str) -> dict[str, list[dict[str, str]]]:
+        """Return what a task needed and what needed it, as the scheduler would; {} if unknown."""
+        if key not in self._needs:
+            return {}
+        dependents = [one for one, needed in self._needs.items() if key in needed]
+        kin = {"dependencies": self._needs[key], "dependents": dependents}
+        return {name: [{"key": one} for one in keys] for name, keys in kin.items()}
+
     def update(self, change: GraphChange) -> None:
         """Apply what changed since the last batch."""
         facts = (True, change.is_exact, change.total, change.limit)
         self._n_changes += facts != (self.is_followed, self.is_exact, self.total, self.limit)
         self.is_followed, self.is_exact, self.total, self.limit = facts
+        if change.nodes is not None:
+            names, needed = (change.nodes.columns[n].tolist() for n in ("key", "dependencies"))
+            self._needs.update(zip(names, needed, strict=True))
+            for one in list(self._needs)[:-MAX_NEEDS]:
+                del self._needs[one]
         for table, its in ((self.nodes, change.nodes), (self._states, change.states)):
             if its is not None:
                 table.update(its)

@@ -254,6 +254,8 @@ class View(ABC):
     needs : frozenset of str
         Names of `schema.tables.EXTRAS`, and ``"graph"``, that are sent while the view is looked at;
         those among `reads` unless it is given.
+    wishes : frozenset of str
+        The same, of what the first picture does not wait for.
     choices : mapping of str to sequence of str
         The values of those arguments that have only a few; another is an `ArgumentError`.
     freezes_itself : bool
@@ -290,6 +292,7 @@ class View(ABC):
     unavailable: ClassVar[str] = ""
     reads: ClassVar[Sequence[str]] = ()
     needs: ClassVar[frozenset[str]] = frozenset()
+    wishes: ClassVar[frozenset[str]] = frozenset()
     accepts: ClassVar[Mapping[str, str]] = {}
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}
     has_period: ClassVar[bool] = False

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,10 @@ NO_LINKS: Final = Links(np.empty((0, 3)), np.empty((0, 4)))
 
 
 class Lineage:
-    """What one task needed and what needs it, of which its scheduler is asked."""
+    """What one task needed and what needs it: its scheduler is asked, which may have forgotten it.
+
+    Of few enough tasks it is known all the same, if somebody looked at the task stream then.
+    """
 
     def __init__(self, live: LiveSession) -> None:
         self._live = live
@@ -77,19 +80,21 @@ class Lineage:
         query = self._asked.fresh("task", every_s=0, key=key)
         if self._read != (read := (key, block, query.version)):
             self._read = read
-            answer = query.answer or {}
+            answer: Mapping[str, Any] = query.answer or {}
+            known = self._live.history.graph.kin_of(key)
             own = self._block({"key": key}) if block is None else [block]
             begin, end = (own[-1][1], own[-1][2]) if own else (inf, -inf)
-            kin = {n: answer.get(n, ())[:MAX_KIN] for n in ("dependencies", "dependents")}
+            names = ("dependencies", "dependents")
+            kin = {n: (answer.get(n) or known.get(n, []))[:MAX_KIN] for n in names}
             before = [its for one in kin["dependencies"] for its in self._block(one, until=begin)]
             after = [its for one in kin["dependents"] for its in self._block(one, since=end)]
             ways = [(its[0], its[2], slot, start) for its in before for slot, start, _ in own]
             ways += [(slot, stop, its[0], its[1]) for its in after for slot, _, stop in own]
             counts = answer.get("counts", {})
-            n = sum(counts.get(name, 0) for name in ("dependencies", "dependents"))
+            n = sum(max(counts.get(name, 0), len(known.get(name, ()))) for name in names)
             note = ""
-            if query.n_answers and not answer:
-                note = "the scheduler has forgotten what the chosen task needed"
+            if not (answer or known or query.state == "asked"):
+                note = "nobody knows any more what the chosen task needed"
             elif n > len(ways):
                 note = f"{len(ways)} of {fmt.count(n)} dependencies and dependents outlined"
             outlined = before + after + (own if block is None else [])

@@ -17,6 +17,7 @@ from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.schema.tables import GRAPH
 from dask_diag_lab.store.runs import RunRecord
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
@@ -81,6 +82,7 @@ class TaskStream(View):
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
     table_waits: ClassVar[bool] = False
     needs: ClassVar[frozenset[str]] = frozenset({"activities"})
+    wishes: ClassVar[frozenset[str]] = frozenset({GRAPH})  # for the lineage of what is forgotten
     detail: ClassVar[Detail] = Detail()
 
     def set_up(self) -> None:

@@ -16,7 +16,7 @@ from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.views.format import clock as time_of_day
 from dask_diag_lab.views.stream.frame import ERRED_CODE, KILLED_CODE, TRANSFER_CODE, Detail
 from dask_diag_lab.views.stream.task_stream import TaskStream
-from tests.kernel.store.batches import T0, BatchMaker, group_row, worker_row
+from tests.kernel.store.batches import T0, BatchMaker, graph_change, group_row, worker_row
 from tests.kernel.views.asked_pages import Answering
 from tests.kernel.views.conftest import Clock, Feed
 from tests.kernel.views.drawn import SentBytes
@@ -390,6 +390,27 @@ def test_a_chosen_task_shows_where_its_data_came_from_and_went(feed: Feed) -> No
     feed.live.choose("sum-1")  # as a click in the Task Graph does
     view.update()
     assert data(figure.linked)["left"] == [0, 4, 2]
+
+
+def test_what_the_scheduler_has_forgotten_is_outlined_all_the_same(feed: Feed) -> None:
+    feed.maker.action(0, 1, prefix="load", key="load-1")
+    feed.maker.action(2, 3, prefix="sum", key="sum-1", worker="tcp://w1:1")
+    feed.maker.action(4, 5, prefix="save", key="save-1")
+    needs = {"load-1": [], "sum-1": ["load-1"], "save-1": ["sum-1"]}
+    feed.send(6, graph=graph_change([(key, key[:-2], of) for key, of in needs.items()]))
+    feed.send(7, graph=graph_change(removed=list(needs), total=0))
+    cluster = Answering(feed.live, {"task": lambda _: None})
+    view, figure = built(feed)
+    tap(view, 2.5, 2.0)
+    view.update()
+    cluster.answer()
+    view.update()
+    assert data(figure.linked)["left"] == [0, 4]
+    feed.live.choose("unknown")
+    view.update()
+    cluster.answer()
+    view.update()
+    assert "nobody knows any more what the chosen task needed" in view.caption.note
 
 
 def test_the_critical_path_of_a_stretch_is_drawn_over_its_blocks(feed: Feed) -> None:
