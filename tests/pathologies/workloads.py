@@ -73,6 +73,13 @@ def burn(seconds: float, *_: object) -> int:
     return n
 
 
+def spin(seconds: float) -> None:
+    """Compute for so long of its own, and keep the interpreter from other threads."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
 def nap_often(seconds: float, n: int) -> None:
     for _ in range(n):
         time.sleep(seconds)
@@ -397,6 +404,13 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
         many(nap, [0.1] * 120),
         FOUR,
         {"n_workers": 2, "threads_per_worker": 4},
+    ),
+    "one interpreter": Workload(
+        ("gil",),
+        many(spin, [0.2] * 40),
+        many(spin, [0.2] * 40),
+        {"n_workers": 1, "threads_per_worker": 2},
+        {"n_workers": 2, "threads_per_worker": 1},
     ),
     "threads of their own": Workload(
         ("oversubscription",),
