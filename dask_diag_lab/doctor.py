@@ -19,6 +19,8 @@ import psutil
 PRELOAD: Final = "dask_diag_lab.preload"
 SERVER: Final = "dask_diag_lab.proxy"
 LAB: Final = "dask-diag-lab"
+# The whole extension, and the plugins without which none of the others is loaded.
+NEEDED: Final = (LAB, f"{LAB}:dashboards", f"{LAB}:plugin")
 INSTALL: Final = f"{sys.executable} -m pip install --force-reinstall --no-deps dask_diag_lab"
 RESTART: Final = "then restart JupyterLab"
 
@@ -124,17 +126,18 @@ def _jupyter() -> Iterator[Result]:
     there = next((one for one in bases if (one / "share/jupyter/labextensions" / LAB).exists()), "")
     user = Path(jupyter.jupyter_config_dir())
     found = filter(Path.exists, (Path(p) / LAB for p in jupyter.jupyter_path("labextensions")))
-    options = AppOptions(logger=logging.getLogger(__name__))
+    disabled = get_app_info(AppOptions(logger=logging.getLogger(__name__)))["disabled"]
     if (folder := next(found, None)) is None:
         remedy = f"export JUPYTER_PATH={there}/share/jupyter, {RESTART}" if there else INSTALL
         yield Result("The Lab extension is not where Jupyter looks", remedy)
-    elif off := [name for name in get_app_info(options)["disabled"] if name.split(":")[0] == LAB]:
+    elif off := [name for name in NEEDED if name in disabled]:
         file = user / "labconfig/page_config.json"
         level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
         remedy = f"jupyter labextension enable --level={level} {off[0]}, {RESTART}"
         yield Result(f"The Lab extension is disabled ({off[0]})", remedy)
     else:
-        yield Result(f"The Lab extension is in {folder}")
+        without = ", ".join(name for name in disabled if name.startswith(f"{LAB}:"))
+        yield Result(f"The Lab extension is in {folder}" + (without and f", without {without}"))
     for path in jupyter.jupyter_config_path():  # the first that names it decides
         manager: Any = ExtensionConfigManager(read_config_path=[path])
         is_enabled = manager.get_jpserver_extensions().get(SERVER)

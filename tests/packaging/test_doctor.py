@@ -50,6 +50,16 @@ def test_what_overwrites_the_preload_is_named(run: Doctor, tmp_path: Path) -> No
     assert f"{tmp_path}/.config/dask/mine.yaml sets distributed.client.preload" in printed
 
 
+def test_a_plugin_that_is_switched_off_is_mentioned_and_no_fault(
+    run: Doctor, tmp_path: Path
+) -> None:
+    off = {"disabledExtensions": {"dask-diag-lab:status": True}}
+    configure(tmp_path, "jupyter/labconfig/page_config.json", off)
+    code, printed = run("doctor")
+    assert code == 0, printed
+    assert ", without dask-diag-lab:status." in printed
+
+
 @pytest.mark.parametrize(
     ("file", "content"),
     [
