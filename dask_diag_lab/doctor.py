@@ -5,6 +5,7 @@ Looks at this environment, and changes nothing but the one file that `enable` wr
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import site
@@ -44,7 +45,7 @@ def findings() -> Iterator[Result]:
 def _versions() -> Iterator[Result]:
     from packaging.requirements import Requirement
 
-    found = [f"dask_diag_lab {metadata.version('dask_diag_lab')}"]
+    found = [f"dask_diag_lab {_own_version()}"]
     for needed in map(Requirement, metadata.requires("dask_diag_lab") or ()):
         if needed.marker is not None and not needed.marker.evaluate({"extra": ""}):
             continue
@@ -58,6 +59,10 @@ def _versions() -> Iterator[Result]:
             remedy = f'{sys.executable} -m pip install "{needed}"'
             yield Result(f"{needed.name} is {version or 'missing'}; needed is {needed}", remedy)
     yield Result(", ".join(found))
+
+
+def _own_version() -> str:
+    return metadata.version("dask_diag_lab")
 
 
 def _dask() -> Result:
@@ -125,9 +130,10 @@ def _jupyter() -> Iterator[Result]:
     bases = (Path(__file__).parents[1], Path(sys.prefix), Path(site.getuserbase()))
     there = next((one for one in bases if (one / "share/jupyter/labextensions" / LAB).exists()), "")
     user = Path(jupyter.jupyter_config_dir())
-    found = filter(Path.exists, (Path(p) / LAB for p in jupyter.jupyter_path("labextensions")))
+    places = [Path(path) / LAB / "package.json" for path in jupyter.jupyter_path("labextensions")]
+    found = [place for place in places if place.exists()]  # Lab loads the first
     disabled = get_app_info(AppOptions(logger=logging.getLogger(__name__)))["disabled"]
-    if (folder := next(found, None)) is None:
+    if not found:
         remedy = f"export JUPYTER_PATH={there}/share/jupyter, {RESTART}" if there else INSTALL
         yield Result("The Lab extension is not where Jupyter looks", remedy)
     elif off := [name for name in NEEDED if name in disabled]:
@@ -135,9 +141,14 @@ def _jupyter() -> Iterator[Result]:
         level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
         remedy = f"jupyter labextension enable --level={level} {off[0]}, {RESTART}"
         yield Result(f"The Lab extension is disabled ({off[0]})", remedy)
+    elif (its := json.loads(found[0].read_bytes()).get("version")) != (own := _own_version()):
+        remedy = f"rm -r {found[0].parent}" if len(found) > 1 else INSTALL
+        text = f"The Lab extension in {found[0].parent} is {its}, and dask_diag_lab {own}"
+        yield Result(text, f"{remedy}, {RESTART}")
     else:
         without = ", ".join(name for name in disabled if name.startswith(f"{LAB}:"))
-        yield Result(f"The Lab extension is in {folder}" + (without and f", without {without}"))
+        text = f"The Lab extension is in {found[0].parent}"
+        yield Result(text + (without and f", without {without}"))
     for path in jupyter.jupyter_config_path():  # the first that names it decides
         manager: Any = ExtensionConfigManager(read_config_path=[path])
         is_enabled = manager.get_jpserver_extensions().get(SERVER)
@@ -155,11 +166,13 @@ def _jupyter() -> Iterator[Result]:
 
 
 def runtime_folders() -> list[Path]:
-    """Return Jupyter's runtime folder here, and those that this user's processes are given."""
+    """Return Jupyter's runtime folder here, the usual one, and those given to other processes."""
+    from jupyter_core.paths import jupyter_data_dir
+
     from dask_diag_lab.proxy.sockets import USER_ID
     from dask_diag_lab.server.announce import runtime_dir
 
-    found = [runtime_dir()]
+    found = [runtime_dir(), Path(jupyter_data_dir(), "runtime")]
     for process in psutil.process_iter(["environ", "uids"]):
         if USER_ID is not None and getattr(process.info["uids"], "real", None) != USER_ID:
             continue
@@ -168,20 +181,37 @@ def runtime_folders() -> list[Path]:
             found.append(Path(folder))
         elif folder := given.get("JUPYTER_DATA_DIR"):
             found.append(Path(folder) / "runtime")
-    return [one for one in dict.fromkeys(found) if one == found[0] or one.is_dir()]
+    known = dict.fromkeys(found)
+    # `is_dir` alone raises where a folder above may not be looked into.
+    return [one for one in known if one == found[0] or (os.access(one, os.R_OK) and one.is_dir())]
 
 
 def _runtime() -> Iterator[Result]:
     from dask_diag_lab.proxy.records import RecordDiscovery
 
-    here = runtime_folders()[0]
-    made = next(one for one in (here, *here.parents) if one.exists())
-    if not made.is_dir() or not os.access(made, os.W_OK | os.X_OK):
+    here, *others = runtime_folders()
+    made = next(one for one in (here, *here.parents) if os.access(one, os.F_OK))
+    if not made.is_dir() or not os.access(made, os.R_OK | os.W_OK | os.X_OK):
         remedy = f"chmod u+rwx {made}, or set JUPYTER_RUNTIME_DIR to a folder of yours"
         yield Result(f"Jupyter's runtime folder {here} cannot be written", remedy)
         return
-    records = RecordDiscovery(here, logging.getLogger(__name__))  # it logs why one is not used
-    n_used = len(records.scan())
-    yield Result(f"Jupyter's runtime folder is {here}; clusters in it: {n_used}")
-    if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used:
+    log = logging.getLogger(__name__)  # it is told why a record is not used
+    n_used = {one: len(RecordDiscovery(one, log).scan()) for one in (here, *others)}
+    has_server = {one: _has_server(one) for one in n_used}
+    yield Result(f"Jupyter's runtime folder is {here}; clusters in it: {n_used[here]}")
+    if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used[here]:
         yield Result(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")
+    for other in others:
+        # Two that have nothing to do with each other are no business of who asks here.
+        for place, looked_at in ((other, here), (here, other)):
+            if n_used[place] and not has_server[place] and has_server[looked_at]:
+                text = f"JupyterLab looks in {looked_at}, not in {place}; clusters in that"
+                remedy = "start JupyterLab and the kernels with the same JUPYTER_RUNTIME_DIR"
+                yield Result(f"{text}: {n_used[place]}", remedy)
+
+
+def _has_server(folder: Path) -> bool:
+    """Whether a Jupyter server on this machine has said in a runtime folder that it runs."""
+    # Jupyter's own list of them removes the files of those that run on other machines.
+    pids = (one.stem.removeprefix("jpserver-") for one in folder.glob("jpserver-*.json"))
+    return any(pid.isdecimal() and psutil.pid_exists(int(pid)) for pid in pids)

@@ -11,11 +11,20 @@ from pathlib import Path
 
 import pytest
 
+from tests.kernel.serving import wait_until
 from tests.packaging.conftest import Doctor
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
 
 SERVER = "dask_diag_lab.proxy"
+CLUSTER = """
+import dask_diag_lab
+from distributed import Client
+with Client(processes=False, dashboard_address=None) as client:
+    dask_diag_lab.attach(client).url
+    print("announced", flush=True)
+    input()
+"""
 
 
 def configure(tmp_path: Path, name: str, content: object) -> None:
@@ -58,6 +67,36 @@ def test_a_plugin_that_is_switched_off_is_mentioned_and_no_fault(
     code, printed = run("doctor")
     assert code == 0, printed
     assert ", without dask-diag-lab:status." in printed
+
+
+def test_an_old_lab_extension_and_clusters_in_another_runtime_folder_are_faults(
+    run: Doctor, tmp_path: Path
+) -> None:
+    configure(tmp_path, "old/labextensions/dask-diag-lab/package.json", {"version": "0.0.1"})
+    here, other = tmp_path / "here", tmp_path / "other"
+    first, second = (os.environ | {"JUPYTER_RUNTIME_DIR": str(one)} for one in (here, other))
+    serve = [sys.executable, "-m", "jupyter_server", "--port=0", "--allow-root"]
+    compute = [sys.executable, "-c", CLUSTER]
+    pipe = subprocess.PIPE
+    with (
+        subprocess.Popen(serve, env=first) as server,
+        subprocess.Popen(compute, env=second, stdin=pipe, stdout=pipe, text=True) as cluster,
+    ):
+        try:
+            assert cluster.stdout is not None
+            assert cluster.stdout.readline() == "announced\n"
+            wait_until(lambda: any(here.glob("jpserver-*.json")), "no server")
+            old = {"JUPYTER_PATH": str(tmp_path / "old"), "JUPYTER_RUNTIME_DIR": str(here)}
+            code, printed = run("doctor", **old)
+        finally:
+            server.terminate()
+            cluster.communicate("end\n")
+    assert code == 1
+    assert f"JupyterLab looks in {here}, not in {other}; clusters in that: 1." in printed
+    assert "with the same JUPYTER_RUNTIME_DIR" in printed
+    place = tmp_path / "old/labextensions/dask-diag-lab"
+    assert f"The Lab extension in {place} is 0.0.1, and dask_diag_lab 0.1.0." in printed
+    assert f"To mend it: rm -r {place}, then restart JupyterLab" in printed
 
 
 @pytest.mark.parametrize(
