@@ -26,7 +26,7 @@ from dask_diag_lab.store.runs import MAX_RUNS
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.known_runs import known_run
 from dask_diag_lab.views.names import losses
-from dask_diag_lab.views.view import PERIOD, RUN
+from dask_diag_lab.views.view import PERIOD, RUN, ArgumentError, parse_count
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
@@ -217,7 +217,8 @@ class TableHandler(ContextHandler):
         sort, limit = self.get_query_argument("sort", ""), self.get_query_argument("limit", "")
         live = self.context.live
         try:
-            n_rows, arguments = int(limit) if limit else None, read_arguments(given)
+            n_rows = parse_count("limit", limit) if limit else None
+            arguments = read_arguments(given)
             if plot.has_period and arguments.keys().isdisjoint({*PERIOD, *RUN}):
                 arguments |= live.selection
             view = plot(live, arguments=arguments)
@@ -239,10 +240,13 @@ class RecordingHandler(ContextHandler):
     async def get(self) -> None:
         if self.context.snapshot is None:
             raise HTTPError(404, "Nothing is recorded here.")
-        run = self.get_query_argument("run", "")
-        write = await self.context.snapshot({"run": run} if run.isdecimal() else {})
+        try:
+            number = parse_count("run", self.get_query_argument("run", "") or "0")
+        except ArgumentError as error:
+            raise HTTPError(400, "%s", str(error)) from error
+        write = await self.context.snapshot({"run": str(number)} if number else {})
         history = self.context.live.history
-        record = history.runs.of_number(int(run)) if run.isdecimal() else None
+        record = history.runs.of_number(number)
         # Without a run whoever saves it gives the name.
         name = "" if record is None else record.name(history.strings)
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", name).strip("-.")[:MAX_FILE_NAME]

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
-from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 from tornado.web import HTTPError
@@ -29,6 +29,7 @@ MAX_PLOTS: Final = 500
 """Of one stream; nobody looks at so many."""
 MAX_STREAMED_RUNS: Final = 10
 """Runs that a page is told of, the newest; ``/runs.json`` has all that are kept."""
+LATEST: Final = sys.float_info.max
 BAD_MESSAGE: Final = "This server cannot understand what the page sent."
 
 
@@ -119,7 +120,7 @@ class Stream:
             case {"run": int() as number} if number > 0:
                 self._selection = {"run": str(number)}
             case {"start": int() | float() as start, "stop": int() | float() as stop}:
-                if not (isfinite(start) and isfinite(stop) and start < stop):
+                if not -LATEST <= start < stop <= LATEST:  # nor NaN; JSON has larger ones
                     raise ValueError(BAD_MESSAGE)
                 self._selection = {"start": f"{start:.6f}", "stop": f"{stop:.6f}"}
             case _:

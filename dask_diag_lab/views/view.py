@@ -164,6 +164,13 @@ class TimeError(ArgumentError, KeyError):
     __str__ = Exception.__str__
 
 
+def parse_count(name: str, text: str) -> int:
+    """Return the whole number that an argument is; raises an `ArgumentError` with its name."""
+    if not text.isdecimal() or len(text) > 18:  # what 64 bits have room for
+        raise ArgumentError(f"“{name}” is a whole number, not “{text[:40]}”.")
+    return int(text)
+
+
 def parse_time(text: str, now: float) -> float:
     """Return the time that a text means, in seconds since the epoch as `now`.
 
@@ -471,10 +478,7 @@ class View(ABC):
         ArgumentError
             It is none.
         """
-        given = self.arguments.get(name) or "0"
-        if not given.isdecimal() or len(given) > 18:  # what 64 bits have room for
-            raise ArgumentError(f"“{name}” is a whole number, not “{given[:40]}”.")
-        return int(given)
+        return parse_count(name, self.arguments.get(name) or "0")
 
     @property
     def is_behind(self) -> bool:

@@ -109,7 +109,12 @@ async def test_each_plot_of_a_stretch_of_time_goes_there_and_back(plot: str) -> 
 
 @pytest.mark.parametrize(
     "given",
-    [{"start": 2, "stop": 1}, {"start": float("nan"), "stop": 1}, {"start": 1, "stop": 1}],
+    [
+        {"start": 2, "stop": 1},
+        {"start": float("nan"), "stop": 1},
+        {"start": 1, "stop": 1},
+        {"start": 1, "stop": 10**400},
+    ],
 )
 async def test_what_is_no_stretch_of_time_is_refused(given: dict[str, float]) -> None:
     async with opened("budget") as (_, [page]):

@@ -11,6 +11,7 @@ from dask.utils_test import inc
 from distributed import Client, LocalCluster
 
 import dask_diag_lab
+from dask_diag_lab.server.export import fetch
 from dask_diag_lab.session import Diagnostics
 from tests.kernel.serving import run, until, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, SMALL, attached
@@ -50,6 +51,10 @@ def test_what_there_is_not_is_said(tmp_path: Path) -> None:
         assert not (tmp_path / "missing").exists()
         with pytest.raises(ValueError, match="whole number"):
             diagnostics.table("task-stream", count="9" * 4_000)
+        for path, name in (("recording.daskrun", "run"), ("plots/progress.json", "limit")):
+            for number in ("9" * 5_000, "-1", "one"):
+                with pytest.raises(ValueError, match=f"“{name}” is a whole number"):
+                    fetch(diagnostics.url, path, {name: number})
     wait_until(lambda: diagnostics.is_closed, "not closed")
     wait_until(lambda: not _answers(diagnostics), "still served")
 
