@@ -137,12 +137,12 @@ def _record_files(folder: Path) -> Iterator[tuple[Path, tuple[int, ...]]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith("dask-diag-lab-") and entry.name.endswith(".json"):
-                    with contextlib.suppress(FileNotFoundError):
+                    with contextlib.suppress(OSError):
                         s = entry.stat(follow_symlinks=False)
                         signature = (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size)
                         yield Path(entry.path), signature
-    except FileNotFoundError:
-        return  # no server has run yet
+    except OSError:
+        return  # no server has run yet, or none can write there
 
 
 def read_record(path: Path, user_id: int | None = USER_ID) -> RuntimeRecord:
