@@ -145,13 +145,16 @@ class ProgressLine:
 
     def show(self, report: Report) -> None:
         """Write what is true now over what was there."""
+        has_ended = self.report.failure  # for the reader: nobody waits for the others
         self.report = report
         share = report.all.share if report.is_counted else 0.0
         bar = "#" * int(self._width * share)
         line = f"[{bar:<{self._width}}] | {int(100 * share)}% Completed | {_time(report.elapsed_s)}"
         if sys.stdout.isatty():
             sys.stdout.write(f"\r{line:<{len(self._written)}}")
-        elif report.is_last or report.failure or report.elapsed_s >= self._next_s:
+        elif not has_ended and (
+            report.is_last or report.failure or report.elapsed_s >= self._next_s
+        ):
             sys.stdout.write(f"{line}\n")
             self._next_s = report.elapsed_s + LOG_EVERY_S
         sys.stdout.flush()

@@ -222,6 +222,18 @@ def test_a_log_file_gets_few_lines_and_no_escapes(
     assert re.fullmatch(r"\[#{40}] \| 100% Completed \| \d+\.\d s\n", written)
 
 
+def test_a_failure_is_one_bar_and_its_reason_in_a_log_file(
+    client: Client, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = client.submit(held, 1, "log", pure=False)
+    fails = client.submit(fail, 1, pure=False)
+    dask_diag_lab.progress(fails, waits, notebook=False, interval=0.001)
+    Event("log").set()
+    bar, said = capsys.readouterr().out.splitlines()
+    assert "| 0% Completed |" in bar
+    assert "ValueError('not 1')" in said
+
+
 @pytest.mark.parametrize("n_tasks", [0, 5])
 def test_a_console_is_held_until_the_end(
     client: Client,
