@@ -81,7 +81,7 @@ async def export(
         if unread(context.live.history, view) or not any(map(len, table.columns.values())):
             empty = empty_text(context.live, view)
         else:
-            empty = feed.reason if feed.state == "lost" else ""
+            empty = feed.reason if feed.state in ("lost", "degraded") else ""
         note = view.caption.note if table.note is None else table.note
         notes = (LATE if is_late else "", empty, note)
     finally:

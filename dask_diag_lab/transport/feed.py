@@ -217,12 +217,12 @@ class Feed:
                     "lost", f"The scheduler at {self._address} cannot be reached: {error}."
                 )
             except UnreadableError as error:
-                self._set_state("degraded", f"{error} So there is no data for the plots.")
+                self._set_state("degraded", f"{error} So the plots get no data.")
                 least_s = NO_COLLECTOR_RETRY_S
             except Exception as error:  # whatever it is, plots may not stand still without a word
                 logger.exception("The scheduler at %s could not be followed", self._address)
                 text = f"Following the scheduler failed: {type(error).__name__}: {error}."
-                self._set_state("degraded", f"{text} So there is no data for the plots.")
+                self._set_state("degraded", f"{text} So the plots get no data.")
             if not self._is_closing:
                 self._fail_waiting(self.state.reason)
                 await self._hang_up(say_goodbye=False)

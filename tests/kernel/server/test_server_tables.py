@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from dask_diag_lab.jobs import Job
-from dask_diag_lab.schema import Change
+from dask_diag_lab.schema import Change, State
 from dask_diag_lab.server import export
 from dask_diag_lab.server.export import (
     ROWS_AT_ONCE,
@@ -101,6 +101,15 @@ async def test_where_nothing_is_known_there_are_no_zeros_but_an_error(ending: st
         served.live.set_feed_state("lost", "It cannot be reached.", 1.0)
         answer = await served.ask(f"/plots/progress.{ending}")
         assert (answer.code, answer.body) == (503, b"It cannot be reached.\n")
+
+
+@pytest.mark.parametrize("state", ["lost", "degraded"])
+async def test_rows_of_before_come_with_the_reason_why_nothing_new_does(state: State) -> None:
+    async with serving() as served:
+        served.live.set_feed_state(state, "It answers nonsense.", 1.0)
+        answer = await served.json("/plots/workers.json")
+        assert answer["rows"] > 0
+        assert answer["note"].startswith("It answers nonsense.")
 
 
 async def test_a_table_that_the_scheduler_cannot_read_is_unknown_with_the_reason() -> None:

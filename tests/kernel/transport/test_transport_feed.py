@@ -177,7 +177,7 @@ async def test_a_scheduler_that_forbids_plugins_is_one_message(blocked: str) -> 
         assert await c.submit(inc, 1) == 2
         reason = seen.states[-1].reason
         assert "blocked-handlers" in reason or "refused" in reason
-        assert "no data for the plots" in reason
+        assert "plots get no data" in reason
         assert not seen.batches
 
 
