@@ -89,7 +89,9 @@ function content(context: IContext): JSX.Element | null {
   const lost = sum(one => one.losses?.workers ?? 0);
   const died = trans._n('%2 worker died', '%2 workers died', lost, count(lost));
   const causes = hit.map(one => warningOf(one, trans)).join('\n');
-  const why = trans.__('Show which tasks failed, and why');
+  const why = trans.__(
+    'Show which tasks failed, and why; Progress also counts those that are erred no more'
+  );
   const warnings = [
     ['exceptions', failed, trans.__('%1 erred', erred), why],
     ['events', hit, lost > 0 ? died : trans.__('no workers'), causes]
