@@ -59,6 +59,30 @@ def test_what_overwrites_the_preload_is_named(run: Doctor, tmp_path: Path) -> No
     assert f"{tmp_path}/.config/dask/mine.yaml sets distributed.client.preload" in printed
 
 
+def test_what_is_missing_old_switched_off_or_not_writable_is_named_with_its_remedy(
+    run: Doctor, bare: Path, tmp_path: Path
+) -> None:
+    metadata = tmp_path / "old/psutil-0.1.dist-info/METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: psutil\nVersion: 0.1\n")
+    code, printed = run(
+        "doctor",
+        python=bare,
+        PYTHONPATH=os.pathsep.join([str(tmp_path / "old"), str(Path(__file__).parents[2])]),
+        DASK_DISTRIBUTED__CLIENT__PRELOAD="['dask_diag_lab.preload']",
+        DASK_DIAG_LAB__AUTO_ATTACH="false",
+        JUPYTER_RUNTIME_DIR="/dev/null/runtime",
+    )
+    assert code == 1
+    for fault, remedy in (
+        ("psutil is 0.1; needed is psutil", f'{bare} -m pip install "psutil'),
+        ("diag-lab.auto-attach is false in Dask's", "set it to true, or call"),
+        ("The Lab extension is not where Jupyter looks.", f"{bare} -m pip install --force"),
+        ("runtime folder /dev/null/runtime cannot be written.", "chmod u+rwx /dev/null, or set"),
+    ):
+        assert re.search(f"✗ .*{re.escape(fault)}.*\n    To mend it: {re.escape(remedy)}", printed)
+
+
 def test_a_plugin_that_is_switched_off_is_mentioned_and_no_fault(
     run: Doctor, tmp_path: Path
 ) -> None:

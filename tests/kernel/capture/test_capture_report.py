@@ -44,6 +44,14 @@ def test_a_report_has_what_ran_the_plots_and_the_code_and_needs_no_network(
     assert len(page) < 3_000_000
 
 
+def test_a_report_needs_no_runtime_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/dev/null/runtime")
+    path = tmp_path / "report.html"
+    with attached_client(1) as client, performance_report(str(path)):
+        wait(client.map(inc, range(3), pure=False))
+    assert "<td>inc</td><td>3</td>" in path.read_text(encoding="utf-8")
+
+
 def test_with_a_cdn_only_bokehjs_is_fetched(client: Client, tmp_path: Path) -> None:
     with performance_report(str(tmp_path / "cdn"), mode="cdn"):
         wait(client.submit(inc, 1))

@@ -243,10 +243,13 @@ def test_bad_options_are_said_before_anything_else(command: Run) -> None:
         assert re.search("Error: .*(32 to 512|/no/page.html)", done.stderr)
 
 
+@pytest.mark.parametrize("is_announced", [True, False])
 def test_the_preload_serves_beside_the_scheduler_and_ends_with_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    is_announced: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("DASK_DIAG_LAB_TOKEN", TOKEN)
+    if not is_announced:
+        monkeypatch.setenv("JUPYTER_RUNTIME_DIR", "/dev/null/runtime")
     printed = ""
 
     def is_printed() -> bool:
