@@ -20,6 +20,10 @@ const FAILURES: Readonly<Record<number, readonly [string, string]>> = {
 /** Height of a task, in rows, and of a little time in a column of pixels, as for merged tasks. */
 const FULL_HEIGHT = 0.8;
 const LEAST_HEIGHT = 0.15 * FULL_HEIGHT;
+/** Of the R2 sequence, which fills a square evenly: powers of the plastic ratio. */
+const [ALONG, ACROSS] = [0.7548776662466927, 0.5698402909980532];
+/** BokehJS keeps places in 32 bits. */
+const ROUNDING_PX = 1e-3;
 /** More blocks than this go without outline, which takes most of the time of drawing them. */
 const OUTLINED = 2000;
 /** Smaller failed tasks have no hatch in their rim. */
@@ -38,38 +42,65 @@ interface IBlock {
   readonly at: (column: string, otherwise: Untyped) => Untyped;
 }
 
-/** A column of pixels in a row, as high as blocks cover it; `widest` is the one that covers `most`. */
+/** A column of pixels in a row, as high as blocks cover it, and the one whose colour it has. */
 interface IPixelColumn {
   readonly sx: number;
   readonly sy: number;
   height: number;
-  most: number;
-  widest: number;
+  block: number;
+  /** Of its height, what comes before the place that gives it its colour; less than 0 behind it. */
+  before: number;
 }
 
 /**
  * Return what is drawn of blocks that are narrower than a pixel.
  *
- * Each a pixel wide, thousands of short tasks would look like threads that never rest.
+ * Each a pixel wide, thousands of short tasks would look like threads that never rest. Colours take
+ * turns in proportion, by error diffusion without memory as in `store/lod.py`. Columns are counted
+ * from where time is zero, hence each keeps its colour while the picture moves.
  *
- * @param at - `sleft`, `sright` and `sy` of blocks (px), and their `height` (rows)
+ * @param blocks - by their colours
+ * @param at - `sleft`, `sright` and `sy` of blocks (px), their `y` and `height` (rows)
+ * @param zero - where time is zero (px)
  */
-export function pixelColumns(blocks: readonly number[], at: Untyped): Iterable<IPixelColumn> {
-  const { sleft, sright, sy, height } = at;
+export function pixelColumns(
+  blocks: readonly (readonly number[])[],
+  at: Untyped,
+  zero: number
+): Iterable<IPixelColumn> {
+  const { sleft, sright, sy, y, height } = at;
+  const shift = Math.round(zero);
   const columns = new Map<number, IPixelColumn>();
-  for (const i of blocks) {
-    // BokehJS moves its canvas by half a pixel, so that is where pixels begin.
-    for (let sx = Math.round(sleft[i]) - 0.5; sx <= sright[i]; sx++) {
-      const key = sy[i] * 65_536 + sx;
-      const column = columns.get(key) ?? { sx, sy: sy[i], height: 0, most: 0, widest: i };
-      const covered = Math.min(sright[i], sx + 1) - Math.max(sleft[i], sx);
-      column.height += covered * height.get(i);
-      if (covered > column.most) {
-        [column.most, column.widest] = [covered, i];
+  // Three lists, as one of thousands of objects takes longer than all else.
+  const [parts, ids, heights]: [IPixelColumn[], number[], number[]] = [[], [], []];
+  const add = (i: number): void => {
+    const [left, right] = [sleft[i] - zero, sright[i] - zero];
+    let x = Math.floor(left + ROUNDING_PX);
+    do {
+      const key = y[i] * 65_536 + shift + x;
+      let column = columns.get(key);
+      if (column === undefined) {
+        const place = x * ALONG + y[i] * ACROSS;
+        const before = place - Math.floor(place);
+        // BokehJS moves its canvas by half a pixel, so that is where pixels begin.
+        column = { sx: shift + x - 0.5, sy: sy[i], height: 0, block: i, before };
+        columns.set(key, column);
       }
-      columns.set(key, column);
+      const part = (Math.min(right, x + 1) - Math.max(left, x)) * height.get(i);
+      column.height += part;
+      parts.push(column);
+      ids.push(i);
+      heights.push(part);
+    } while (++x < right - ROUNDING_PX);
+  };
+  blocks.forEach(ofColor => ofColor.forEach(add));
+  columns.forEach(column => (column.before *= column.height));
+  parts.forEach((column, n) => {
+    if (column.before >= 0) {
+      column.block = ids[n] ?? column.block;
+      column.before -= heights[n] ?? 0;
     }
-  }
+  });
   return columns.values();
 }
 
@@ -85,7 +116,7 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
       const at = { ...this, ...data };
       const { sleft, sright, stop, sbottom } = at;
       const isOutlined = indices.length <= OUTLINED && !isRunning;
-      const narrow: number[] = [];
+      const narrow: number[][] = [];
       const moves: number[] = [];
       const failed: number[] = [];
       const box = (
@@ -115,16 +146,16 @@ export function streamModels(bokeh: IBokehLibrary): readonly IModelClass[] {
         } else if (code >= TRANSFER) {
           moves.push(i);
         } else if (width < 1) {
-          narrow.push(i);
+          (narrow[code] ??= []).push(i);
         } else {
           box(i);
         }
       }
-      const { yscale } = this.renderer;
+      const { xscale, yscale } = this.renderer;
       const rowPx = Math.abs(yscale.compute(1) - yscale.compute(0));
-      for (const { sx, sy, height, widest } of pixelColumns(narrow, at)) {
+      for (const { sx, sy, height, block } of pixelColumns(narrow, at, xscale.compute(0))) {
         const heightPx = Math.min(Math.max(height, LEAST_HEIGHT), FULL_HEIGHT) * rowPx;
-        box(widest, sx, 1, sy - heightPx / 2, heightPx);
+        box(block, sx, 1, sy - heightPx / 2, heightPx);
       }
       moves.forEach(i => box(i));
       this._paintTails(ctx, moves, stop, sbottom);
