@@ -2,7 +2,7 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { PathExt } from '@jupyterlab/coreutils';
-import type { INotebookTracker } from '@jupyterlab/notebook';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { Token } from '@lumino/coreutils';
 
 import { clusterFor, clustersOf } from '../dashboards/clusters';
@@ -111,6 +111,31 @@ export async function askPlot(
   const title = trans.__('Which plot?');
   const plot = found && (await pick(title, found.plots, one => trans.gettext(one.title)));
   return found && plot && [found, plot];
+}
+
+/**
+ * Return whether code in a notebook, which names no client, shows plots of this dashboard; where
+ * that would be another cluster, say so.
+ */
+export function isOfNotebook(
+  { services: { dashboards, trans } }: IShared,
+  { context, sessionContext }: NotebookPanel,
+  dashboard: string
+): boolean {
+  const kernel = sessionContext.session?.kernel?.id;
+  const living = dashboards.all.filter(one => one.kernel_id === kernel && one.state !== 'stale');
+  const own = clustersOf(living).at(-1);
+  const isOwn = own?.id === dashboard && own.kind === 'diagnostics';
+  if (!isOwn) {
+    notify(
+      trans.__(
+        'A cell in %1 would show the cluster of its current client, not %2.',
+        PathExt.basename(context.path),
+        dashboards.get(dashboard)?.shownName ?? dashboard
+      )
+    );
+  }
+  return isOwn;
 }
 
 /** The binding to the cluster that the notebook in front has, or is about to have. */

@@ -8,7 +8,7 @@ import { isPlotName } from '../protocol/control';
 import { CommandIDs, MimeTypes } from '../tokens';
 import { OutputPlot } from '../widgets/output';
 import { describedBy, isPointed, notify, textArg } from './commands';
-import { addOn, targetOf, type IContext, type IShared } from './context';
+import { addOn, isOfNotebook, targetOf, type IContext, type IShared } from './context';
 import { openInBrowser } from './links';
 
 /** Before HTML and text, which say where to see the plot instead. */
@@ -86,8 +86,12 @@ function addNotebookCommands(context: IContext): void {
     describedBy: describedBy('plot', 'id', 'isPointed'),
     isEnabled: args => !isPointed(args) || targetOf(context, args)?.dashboard.kind !== 'stock',
     execute: args => {
-      const name = textArg(args, 'plot') ?? targetOf(context, args)?.plot.name;
-      insert(plotCode(name ?? 'task-stream'));
+      const name = textArg(args, 'plot');
+      const target = name === undefined ? targetOf(context, args) : undefined;
+      const panel = notebooks?.currentWidget;
+      if (!target || !panel || isOfNotebook(context, panel, target.dashboard.id)) {
+        insert(plotCode(name ?? target?.plot.name ?? 'task-stream'));
+      }
     }
   });
 }

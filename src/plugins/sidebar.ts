@@ -1,7 +1,7 @@
 /** The plugin of the sidebar: the list of clusters and plots in Lab's left area. */
 
 import { ILayoutRestorer } from '@jupyterlab/application';
-import { NotebookActions, type INotebookTracker } from '@jupyterlab/notebook';
+import { NotebookActions, type INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import { IStateDB } from '@jupyterlab/statedb';
 import { searchIcon } from '@jupyterlab/ui-components';
 
@@ -9,7 +9,7 @@ import { CommandIDs, NAMESPACE, SIDEBAR_ID } from '../tokens';
 import { diagIcon, starIcon } from '../widgets/icons';
 import { Sidebar } from '../widgets/sidebar';
 import { afterPalette, describedBy, isPointed, textArg, type Args } from './commands';
-import { addOn, askPlot, frontKernel, targetOf, type IContext } from './context';
+import { addOn, askPlot, frontKernel, isOfNotebook, targetOf, type IContext } from './context';
 import { plotCode } from './outputs';
 
 /** Below Lab's own tabs, before extensions that do not care (501 to 899 is for us). */
@@ -32,7 +32,7 @@ export const sidebarPlugin = addOn(
 
 function makeSidebar(context: IContext, state: IStateDB | null): Sidebar {
   const { app, services, settings, panes, notebooks } = context;
-  const { dashboards, trans } = services;
+  const { trans } = services;
   const sidebar = new Sidebar({
     services,
     get favorites() {
@@ -40,9 +40,15 @@ function makeSidebar(context: IContext, state: IStateDB | null): Sidebar {
     },
     frontKernel: () => frontKernel(notebooks),
     createPane: (dashboard, plot) => panes?.create(plot, panes.bindingTo(dashboard)) ?? null,
-    // A cell runs dask_diag_lab, which the kernel of one of Dask's own may lack.
-    insertCell: (dashboard, plot, x, y) =>
-      dashboards.get(dashboard)?.kind !== 'stock' && insertCell(notebooks, plot, x, y),
+    insertCell: (dashboard, plot, x, y) => {
+      const panel = notebookAt(notebooks, x, y);
+      if (panel && isOfNotebook(context, panel, dashboard)) {
+        insertCell(panel, plot, y);
+      } else if (panel) {
+        panes?.open(plot, panes.bindingTo(dashboard));
+      }
+      return panel !== undefined;
+    },
     onGroups: groups => void state?.save(GROUPS_KEY, groups)
   });
   void state?.fetch(GROUPS_KEY).then(stored => sidebar.restoreGroups(Object(stored) as object));
@@ -88,37 +94,37 @@ function addSidebarCommands({ app, services }: IContext, sidebar: Sidebar): void
 }
 
 /**
- * Insert a plot where it was dropped on a notebook, and run it, after what runs already.
+ * Return the notebook in whose middle a plot was dropped.
  *
  * Not near its left, right and lower edge: there the dock puts a pane beside it.
  */
-function insertCell(
+function notebookAt(
   notebooks: INotebookTracker | null,
-  plot: string,
   clientX: number,
   clientY: number
-): boolean {
-  const panel = notebooks?.find(({ isVisible, content }) => {
+): NotebookPanel | undefined {
+  return notebooks?.find(({ isVisible, model, content }) => {
     const { left, top, width, height } = content.node.getBoundingClientRect();
     const [x, y] = [(clientX - left) / width, (clientY - top) / height];
-    return isVisible && Math.min(x, 1 - x) > 1 / 4 && y > 0 && y < 3 / 4;
+    return isVisible && model !== null && Math.min(x, 1 - x) > 1 / 4 && y > 0 && y < 3 / 4;
   });
-  if (!panel?.model) {
-    return false;
-  }
-  const { content, model, sessionContext } = panel;
+}
+
+/** Insert a plot where it was dropped, and run it, after what runs already. */
+function insertCell(
+  { content, model, sessionContext }: NotebookPanel,
+  plot: string,
+  clientY: number
+): void {
   const below = content.widgets.findIndex(({ node }) => {
     const { top, height } = node.getBoundingClientRect();
     return clientY < top + height / 2;
   });
   const index = below < 0 ? content.widgets.length : below;
-  model.sharedModel.insertCell(index, { cell_type: 'code', source: plotCode(plot) });
+  model?.sharedModel.insertCell(index, { cell_type: 'code', source: plotCode(plot) });
   content.deselectAll();
   content.activeCellIndex = index;
-  if (sessionContext.session?.kernel) {
-    void NotebookActions.run(content, sessionContext);
-  }
-  return true;
+  void NotebookActions.run(content, sessionContext);
 }
 
 function addFavoriteCommand(context: IContext): void {

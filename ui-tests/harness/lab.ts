@@ -172,9 +172,9 @@ export class Lab {
   }
 
   /** Drag a plot by its row into the middle of an area: in a notebook that makes a cell. */
-  async dropIn(plot: string, area: Locator): Promise<void> {
+  async dropIn(plot: string, area: Locator, nth = 0): Promise<void> {
     await this.sidebar();
-    await this._dragItem(plot, await pointIn(area, 'middle'));
+    await this._dragItem(plot, await pointIn(area, 'middle'), nth);
   }
 
   /** Drag a plot by its row to the upper end of a cell. */
@@ -184,8 +184,8 @@ export class Lab {
     await this._dragItem(plot, { x, y: y - height / 2 });
   }
 
-  private async _dragItem(plot: string, to: IPoint): Promise<void> {
-    const item = await this.reveal(plot);
+  private async _dragItem(plot: string, to: IPoint, nth = 0): Promise<void> {
+    const item = await this.reveal(plot, nth);
     // While the pointer is in the sidebar no row moves, also when a run comes.
     await item.hover();
     await this._dragFrom(await pointIn(item, 'middle'), to);

@@ -94,7 +94,10 @@ test('each of two clusters of a notebook keeps its panes until told: when one cl
     return [first, await sections.first().getAttribute('data-dashboard')];
   };
   const [first, second] = await makeBoth();
-  await lab.command('dask-diag-lab:open-plot', { plot: 'progress', dashboard: first });
+  // A cell would show the other one.
+  await lab.dropIn('progress', notebook.panel, 1);
+  await expect(page.locator('.Toastify')).toContainText('not pair.ipynb.');
+  await expect(notebook.cells('dask_diag_lab')).toHaveCount(0);
   // A tag is there while both are open, and the same in every place.
   const tags = page.locator('#dask-diag-lab-sidebar .jp-DaskDiag-header .jp-DaskDiag-tag');
   await expect(tags).toHaveCount(0);
