@@ -15,7 +15,7 @@ export interface ICluster {
 }
 
 /** A cluster of a notebook, by which the places of the others there are counted. */
-export type Peer = Readonly<Pick<ICluster, 'id' | 'name'>>;
+export type Peer = Readonly<Pick<ICluster, 'id' | 'name' | 'cell'>>;
 
 /** Where a plot belongs. */
 export interface IOrigin {
@@ -33,8 +33,8 @@ export interface IOrigin {
 /**
  * Return the dashboard that a plot shows: its own until that has ended, or its cell has run again;
  * then the new one in its place in the same kernel, else in the same notebook: that of its name,
- * where several have that name the one that is the same in order. One that was there beside its own
- * is not new.
+ * where several have that name that of its cell, else the one that is the same in order. One that
+ * was there beside its own is not new.
  *
  * @param all - in the order in which they began.
  */
@@ -56,8 +56,15 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
   // One of another name takes a place once all are back, and only what has no better right to it.
   const isAlike = (one: Peer): boolean =>
     isBack ? one.name === self.name : !(has(found, one) && has(gone, one));
+  const [places, next] = [gone.filter(isAlike), found.filter(isAlike)];
+  const ofCell = (list: readonly Peer[], { cell }: Peer): number =>
+    list.filter(one => cell !== undefined && one.cell?.[0] === cell[0]).length;
+  // A cell that has made more than before tells nothing.
+  const isTold = (one: Peer): boolean =>
+    ofCell(next, one) > 0 && ofCell(next, one) <= ofCell(places, one);
+  const isOfCell = (one: Peer): boolean => (isTold(self) ? ofCell([one], self) > 0 : !isTold(one));
   const isKnown = isBack || found.length >= gone.length;
-  return (isKnown ? found.filter(isAlike)[gone.filter(isAlike).indexOf(self)] : undefined) ?? own;
+  return (isKnown && next.filter(isOfCell)[places.filter(isOfCell).indexOf(self)]) || own;
 }
 
 /** Return the new one in the place of a cluster whose cell has run again; else the same. */
@@ -102,7 +109,7 @@ export function peersOf(origin: IOrigin, own: ICluster, all: readonly ICluster[]
   const earlier = peers.slice(0, Math.max(at, 0));
   const others = there.filter(({ id }) => id !== own.id && earlier.every(peer => peer.id !== id));
   const rest = at < 0 ? there : [own, ...others];
-  return [...earlier, ...rest.map(({ id, name }) => ({ id, name }))];
+  return [...earlier, ...rest.map(({ id, name, cell }) => ({ id, name, cell }))];
 }
 
 /** Return one dashboard of each cluster: without Dask's own where it is listed with ours. */

@@ -41,6 +41,28 @@ describe('a plot', () => {
     expect(clusterFor(renamed, [b2])).toBe(b2);
   });
 
+  it('follows the one of its cell where several have its name, in whatever order they come', () => {
+    const of = (cell: string): { cell: string[] } => ({ cell: [cell, `a run of ${cell}`] });
+    const [a, b] = [
+      { ...own, ...of('a') },
+      { ...sibling, ...of('b') }
+    ];
+    const [a2, b2, c2] = [
+      { ...newer, ...of('a') },
+      { ...newer, id: 'b2', ...of('b') },
+      { ...newer, id: 'c2', ...of('c') }
+    ];
+    const first = { ...ORIGIN, peers: peersOf(ORIGIN, a, [a, b]) };
+    const second = { ...first, dashboard: b.id };
+    const followed = (...all: (typeof own)[]): unknown[] =>
+      [first, second].map(one => clusterFor(one, all));
+    expect(followed(b2)).toEqual([undefined, b2]);
+    expect(followed(b2, a2)).toEqual([a2, b2]);
+    expect(followed(b2, c2)).toEqual([c2, b2]); // a cell that was written anew
+    const both = [newer, { ...newer, id: 'last' }].map(one => ({ ...one, ...of('a') }));
+    expect(followed(...both)).toEqual(both); // two cells that have become one
+  });
+
   it('keeps its place while the clusters of its kernel go one by one', () => {
     const second = { ...ORIGIN, peers: peersOf(ORIGIN, own, [sibling, own]) };
     const alone = { ...second, peers: peersOf(second, own, [own]) };
