@@ -132,7 +132,7 @@ export interface ITag extends IClusterTag {
 /** So many names are known by the tag that a cluster of each had last. */
 const MAX_NAMES = 100;
 
-/** The tags of the clusters that are there. */
+/** The tags of the clusters whose plots are open. */
 export class ClusterTags {
   get(id: string): IClusterTag | undefined {
     return this._byId.get(id);
@@ -168,7 +168,7 @@ export class ClusterTags {
     const plain = name.replace(/\.ipynb/, '').replace(/[^\p{L}\p{N}]/gu, '');
     const [first = 'D', ...others] = plain.toLocaleUpperCase();
     const digits = others.filter(one => /\d/.test(one));
-    const letters = [first, ...[...digits, ...others].map(one => first + one)];
+    const letters = [first, ...[...digits, ...others, ...'23456789'].map(one => first + one)];
     const hash = [...name].reduce((sum, char) => (sum * 31 + (char.codePointAt(0) ?? 0)) % 9973, 0);
     const colors = Array.from({ length: COLORS }, (_, i) => (hash + i) % COLORS);
     return {

@@ -89,7 +89,7 @@ export class DashboardsModel implements IDashboards {
       if (id !== null) {
         this._shown.set(plot, id);
       }
-      this._changed.emit();
+      this._updateTags();
     }
   }
 
@@ -189,9 +189,16 @@ export class DashboardsModel implements IDashboards {
         notebook: this._notebookOf(one)
       };
     });
-    const named = clustersOf(this.all).map(one => ({ ...one, name: one.shownName }));
+    this._updateTags();
+  }
+
+  private _updateTags(): void {
+    const open = new Set(this._owners);
+    const named = clustersOf(this.all)
+      .filter(({ id }) => open.has(id))
+      .map(one => ({ ...one, name: one.shownName }));
     // One that is gone keeps its mark for its plots, until they go on.
-    const kept = this._owners
+    const kept = [...open]
       .filter(id => this._tags.get(id))
       .map(id => ({ id, name: '', state: 'stale' }));
     this._tags.update([...named, ...kept]);

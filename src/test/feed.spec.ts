@@ -133,6 +133,20 @@ describe('the list of dashboards', () => {
     await until(() => model.all.length === 0);
   });
 
+  it('gives the open ones colours of their own, also where more are listed than there are', async () => {
+    const others = 'bcdefgh'.split('').map(id => ({ ...own, id, kernel_id: null, name: id }));
+    listen();
+    await until(() => model.isKnown);
+    backend.send({ changed: others, removed: [] });
+    await until(() => model.all.length === 8);
+    const [pane, another] = [{}, {}];
+    model.setShown(pane, own.id);
+    for (const { id } of others) {
+      model.setShown(another, id);
+      expect(model.tag(id)?.color).not.toBe(model.tag(own.id)?.color);
+    }
+  });
+
   it('is asked for where no socket opens, and comes by socket once one does', async () => {
     backend.hasSockets = false;
     listen();
