@@ -163,17 +163,19 @@ export class LivePlot {
   /**
    * What is shown now, by mime type: a line of text and a small picture; null when nothing is.
    *
-   * @param now - what it is dated, unless its cluster has ended before.
+   * @param last - the line of one that was kept: where only the time differs, its time is taken.
    */
-  snapshot(now: number): Readonly<Record<string, string>> | null {
+  snapshot(last = ''): Readonly<Record<string, string>> | null {
     if (this._session === null) {
       return null;
     }
     const { headline, empty, closedAt } = this._session.control;
-    const date = new Date(closedAt * 1000 || now);
+    const date = new Date(closedAt * 1000 || Date.now());
     const time = date.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+    const [begin, end] = [`${this.heading} · `, ` · ${headline || empty}`];
+    const isSame = last.startsWith(begin) && last.endsWith(end);
     // A narrow picture cuts off the end, and who converts the notebook sees nothing but the picture.
-    const text = [this.heading, time, headline || empty].join(' · ');
+    const text = isSame ? last : begin + time + end;
     const image = this._session.snapshot(text, this._theme, LONGEST_SNAPSHOT);
     return { 'text/plain': text, ...(image && { 'image/png': image }) };
   }

@@ -68,12 +68,11 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
       return;
     }
     const { [MimeTypes.plot]: shown, 'text/plain': text, 'image/png': image } = this._model.data;
-    const last = this._plot?.live.snapshot(this._keptAt);
-    if (last && last['text/plain'] === text && last['image/png'] === image) {
+    const same = this._plot?.live.snapshot(String(text));
+    if (same && same['text/plain'] === text && same['image/png'] === image) {
       return; // with another time it would be another file
     }
-    this._keptAt = Date.now();
-    const snapshot = this._plot?.live.snapshot(this._keptAt);
+    const snapshot = this._plot?.live.snapshot();
     if (snapshot) {
       // Without HTML, which others would show in the place of the picture.
       this._model.setData({ data: { [MimeTypes.plot]: shown, ...snapshot } });
@@ -82,6 +81,5 @@ export class OutputPlot extends Widget implements IRenderMime.IRenderer {
 
   private _model: IRenderMime.IMimeModel | null = null;
   private _plot: PlotWidget | null = null;
-  private _keptAt = 0;
   private readonly _content = new PanelLayout();
 }

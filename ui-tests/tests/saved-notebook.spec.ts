@@ -20,7 +20,7 @@ test('a saved notebook shows the last picture of its plots, which is written whe
   const some = 'client.gather(client.map(str, range(50)))[0]';
   const cells = [CLUSTER, some, SHOW('progress'), WORK, SHOW('task-stream'), SHOW('workers')];
   const path = server.writeNotebook('kept.ipynb', cells);
-  const notebook = await lab.open(path);
+  let notebook = await lab.open(path);
   for (const cell of [0, 1, 2]) {
     await notebook.run(cell);
   }
@@ -38,6 +38,12 @@ test('a saved notebook shows the last picture of its plots, which is written whe
   expect(first).toContain('image/png');
   expect(await save('13:00:00')).toBe(first);
   expect(await handle?.evaluate(node => node.isConnected)).toBe(true);
+  await page.goto('about:blank');
+  notebook = await lab.open(path);
+  const output = notebook.cell(2).locator('.jp-DaskDiag-output');
+  await expect(output.locator('.jp-DaskDiag-plot')).toHaveAttribute('data-state', 'live');
+  await expect(output.locator('figure')).toHaveCount(0); // drawn anew
+  expect(await save('13:30:00')).toBe(first);
 
   await notebook.run(3);
   await notebook.run(4);
