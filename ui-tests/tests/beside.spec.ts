@@ -65,3 +65,24 @@ test('Bokeh, Panel and hvplot draw beside our plots, and ours beside theirs', as
   await expect((await lab.livePane('workers')).locator('.slick-row').first()).toBeVisible();
   expect(await theirs.evaluate(one => one === Reflect.get(window, 'Bokeh'))).toBe(true);
 });
+
+// With Panel in the kernel cells of before are blank after a reload, without us too.
+test('a cell draws after a reload, which restored panes of ours come before', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('reload.ipynb', [CLUSTER, WORK, BOKEH]));
+  await notebook.run(0);
+  await notebook.run(1);
+  await lab.command('dask-diag-lab:open-plot', { plot: 'progress', arguments: {} });
+  await expectToShow(await lab.livePane('progress'));
+  await lab.saved('progress');
+  await page.reload();
+  await lab.restored();
+  await expectToShow(await lab.livePane('progress'));
+  expect(await hasBokeh(page)).toBe(false);
+  await expectDrawn(await lab.notebook('reload.ipynb'), 2, 'Of Bokeh:');
+  await lab.command('dask-diag-lab:open-plot', { plot: 'task-stream', arguments: {} });
+  await expectToShow(await lab.livePane('task-stream'));
+});
