@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from math import inf
 from pathlib import Path
@@ -317,32 +318,49 @@ class RunFiles:
         self._live, self._snapshot, self._folder = live, snapshot, folder
         self._most, self._most_bytes = most, most_bytes
         self._seen: set[int] = set()
+        self._is_end = False
         self._saving: asyncio.Task[None] | None = None
 
     def look(self) -> None:
-        """Begin to save the next run that is over; on the loop."""
-        if self._saving is not None and not self._saving.done():
-            return
-        now = self._live.time
-        for record in self._live.history.runs:
-            is_complete = record.is_over and now > record.stop + cpu_report_s(self._live.history)
-            if is_complete and record.number not in self._seen:
-                self._seen.add(record.number)
-                self._saving = asyncio.create_task(self._save(record))
-                return
+        """Begin to save the runs that are over; on the loop."""
+        if (self._saving is None or self._saving.done()) and self._due is not None:
+            self._saving = asyncio.create_task(self._save_due())
+
+    def end(self) -> None:
+        """Begin to save the others as well: nothing more comes of them."""
+        self._is_end = True
+        self._live.history.runs.end(self._live.history.until)
+        self.look()
 
     async def close(self) -> None:
-        """Wait for the file that is being written."""
+        """Wait until all are saved."""
+        self.end()
         if self._saving is not None:
             await asyncio.wait([self._saving])
 
+    @property
+    def _due(self) -> RunRecord | None:
+        """The next one to save: once workers have told all of it, or will not any more."""
+        until = inf if self._is_end else self._live.time - cpu_report_s(self._live.history)
+        runs = self._live.history.runs
+        return next((o for o in runs if o.stop < until and o.number not in self._seen), None)
+
+    async def _save_due(self) -> None:
+        while (record := self._due) is not None:
+            self._seen.add(record.number)
+            await self._save(record)
+
     async def _save(self, record: RunRecord) -> None:
-        began = time.strftime("%Y-%m-%d %H-%M-%S", time.localtime(record.start))
+        # In one second, two clusters of a cell may begin, or two short blocks.
+        began = f"{datetime.fromtimestamp(record.start).astimezone():%Y-%m-%d %H-%M-%S %f}"
         name = re.sub(r"[^\w.()=, -]+", "_", record.name(self._live.history.strings))[:60]
         path = self._folder / f"run {began} {name.strip()}.daskrun"
         try:
             write = await self._snapshot({"run": str(record.number)})
-            await asyncio.to_thread(self._write, write, path)
+            try:
+                await asyncio.to_thread(self._write, write, path)
+            except RuntimeError:  # the interpreter exits, and begins no more threads
+                self._write(write, path)
         except OSError as error:
             logger.warning("A run could not be saved as %s: %s", path, error)
 
@@ -429,6 +447,11 @@ class Composition:
         """Whether the scheduler has ever answered."""
         return self._live.history.scheduler is not None
 
+    @property
+    def saves_runs(self) -> bool:
+        """Whether the end of the history matters though nobody looks."""
+        return self._run_files is not None
+
     async def start(self) -> None:
         """Serve, announce, and begin to feed; returns before the first data."""
         opened = self._to_close  # last first, each also where another one fails
@@ -497,9 +520,13 @@ class Composition:
         why = "" if is_cluster_closed else last.reason if is_lost else CLIENT_CLOSED
         reason = f"{why} {KEPT}" if why else ""  # without one, the browser has words of its own
         self._live.set_feed_state("closed", reason, last.since if is_lost else time.time())
+        if self._run_files is not None:
+            self._run_files.end()
 
     async def close(self) -> None:
         """Take everything down in reverse order; harmless twice."""
+        if self.saves_runs:
+            await self.feed.pull_all()
         await self._to_close.aclose()
 
     async def ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool) -> T:

@@ -71,6 +71,7 @@ class Diagnostics:
         self._clients: list[weakref.ref[Client]] = []  # keeps none of them alive
         self._composition = Composition(source, self.id, self.name, own_listen(), self._is_ending)
         self._keeps_history = announce.connection_file() != ""
+        self._keeps_end = self._keeps_history or self._composition.saves_runs
         self._is_history = False
         self._n_keeping = 0
         self._why_closed = CLOSED
@@ -350,6 +351,13 @@ class Diagnostics:
         """Whether the cluster is about to end: a kernel that shuts down ends its workers first."""
         return not self._has_client() or bool(getattr(_shell(), "exit_now", False))
 
+    def _is_over(self) -> bool:
+        """Whether to follow no more; where runs are saved also in a kernel that shuts down.
+
+        With workers in processes it is often killed before it comes to what is done at exit.
+        """
+        return self._is_ending() if self._composition.saves_runs else not self._has_client()
+
     @property
     def _is_cluster_closed(self) -> bool:
         """Whether the cluster is known to close, or to have closed, once no client is open.
@@ -363,9 +371,10 @@ class Diagnostics:
         """On the loop of a client that begins to close, wait until they know all they can.
 
         While nobody looks that may be the last two seconds, and most of a short history. Waits
-        `LAST_S` at most, and not where there is another client, or no history is kept.
+        `LAST_S` at most, and not where there is another client, or neither history nor runs are
+        kept.
         """
-        if self._keeps_history and not self._has_client():
+        if self._keeps_end and not self._has_client():
             self._look_now()
             await until(lambda: self.is_closed or self._has_client(), LAST_S)
 
@@ -406,14 +415,14 @@ class Diagnostics:
 
     async def _follow(self) -> None:
         """Follow the scheduler while there is a client; then end, or become its history."""
-        if self._has_client() or self._n_keeping:
+        if not self._is_over() or self._n_keeping:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
             return
-        if self._keeps_history:
+        if self._keeps_end:
             await self._composition.feed.pull_all()
         with _attachments.lock:
-            if self._has_client() or self._n_keeping:  # attached meanwhile for another one
+            if not self._is_over() or self._n_keeping:  # attached meanwhile for another one
                 return
             if self._keeps_history and self._composition.has_data and not self._end.is_set():
                 self._is_history = True

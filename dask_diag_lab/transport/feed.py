@@ -52,7 +52,7 @@ BRIEFLY_S: Final = 1.0
 
 KEPT: Final = frozenset({"activities"})
 """Tables on demand whose checkpoints the history keeps: they are wanted while nobody looks, too."""
-SCHEDULER_TABLES: Final = frozenset({"actions", "keys", "strings"}) | EXTRA_NAMES
+SCHEDULER_TABLES: Final = frozenset({"actions", "graphs", "keys", "strings"}) | EXTRA_NAMES
 """What the workers of a cluster that is being closed do not take along."""
 
 AT_ONCE: Final = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -58,6 +59,16 @@ def health(diagnostics: Diagnostics) -> dict[str, Any]:
 
 def state_of(diagnostics: Diagnostics) -> str:
     return str(health(diagnostics)["state"])
+
+
+def saved_runs(folder: Path) -> list[tuple[str, str, float]]:
+    """Return name, state and number of tasks of each run, of each file in a folder."""
+    found: list[tuple[str, str, float]] = []
+    for file in folder.glob("run *.daskrun"):
+        with dask_diag_lab.load(file) as recording:
+            its = recording.table("runs").columns
+            found += zip(its["label"], its["state"], its["tasks"], strict=True)
+    return found
 
 
 def our_threads() -> list[str]:

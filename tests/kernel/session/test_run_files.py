@@ -12,9 +12,12 @@ from distributed import Client
 
 import dask_diag_lab
 from tests.kernel.serving import wait_until
-from tests.kernel.session.small_clusters import PARTLY_CLOSED, attached
+from tests.kernel.session.small_clusters import PARTLY_CLOSED, attached, saved_runs
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
+
+
+PRELOAD = ["dask_diag_lab.preload"]
 
 
 def work(client: Client, name: str) -> None:
@@ -47,6 +50,15 @@ def test_each_run_is_saved_when_it_is_over_and_the_oldest_go(tmp_path: Path) -> 
         assert str(dask_diag_lab.runs(recording)) == "[<Run 1: first/one>, <Run 2: second>]"
 
 
+def test_what_is_not_saved_when_a_client_closes_is_saved_then(tmp_path: Path) -> None:
+    settings = {"diag-lab.record-runs": str(tmp_path), "distributed.client.preload": PRELOAD}
+    with dask.config.set(settings), attached() as (one, _), attached() as (other, _):
+        for client in (one, other):  # by which both are named
+            client.gather(client.map(abs, range(50), pure=False))
+    wait_until(lambda: len(saved(tmp_path)) == 2, "not both")
+    assert saved_runs(tmp_path) == [("abs", "done", 50)] * 2
+
+
 def test_a_folder_that_cannot_be_written_is_said_once_and_harms_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -56,4 +68,4 @@ def test_a_folder_that_cannot_be_written_is_said_once_and_harms_nothing(
         work(client, "lost")
         wait_until(lambda: "could not be saved" in caplog.text, "nothing was said")
         assert client.submit(abs, -1).result() == 1
-    assert caplog.text.count("could not be saved") == 1
+        assert caplog.text.count("could not be saved") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
@@ -18,6 +19,7 @@ from dask_diag_lab import session
 from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
 from dask_diag_lab.store.queries import UNASKED
+from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.transport import feed
 from tests.kernel.dashboards import answer_of
 from tests.kernel.serving import LIMIT_S, records_in, wait_until
@@ -26,6 +28,7 @@ from tests.kernel.session.small_clusters import (
     attached,
     health,
     our_threads,
+    saved_runs,
     state_of,
 )
 
@@ -106,6 +109,16 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
             diagnostics.submit(lambda live: live.history.actions.total).result(timeout=60)
     assert not is_served(diagnostics)
     assert not our_threads()
+
+
+def test_the_run_of_a_cell_that_closes_its_cluster_is_saved(tmp_path: Path) -> None:
+    with dask.config.set({"diag-lab.record-runs": str(tmp_path)}):
+        with attached() as (client, diagnostics):
+            diagnostics.note_code(Piece("1", "cell", "c1", count=1, start=time.time() - 9))
+            compute(client)
+        with history_of(diagnostics):
+            wait_until(lambda: saved_runs(tmp_path), "not saved")
+    assert saved_runs(tmp_path) == [("[1] cell", "done", 50)]
 
 
 @pytest.mark.parametrize("is_own", [False, True])

@@ -19,6 +19,7 @@ from tests.kernel.dashboards import answer_at
 from tests.kernel.notebook.kernels import Kernel, running_kernel
 from tests.kernel.server.browser import messages_in
 from tests.kernel.serving import records_in, wait_until
+from tests.kernel.session.small_clusters import saved_runs
 
 FOUND = """
 from dask_diag_lab.server import channel
@@ -262,3 +263,17 @@ def test_a_history_outlives_its_client_and_goes_with_the_kernel(
     wait_until(lambda: state_of(record) == "closed", "the end is not said")
     kernel.stop()
     wait_until(lambda: not our_records(runtime_dir), "the record outlives the kernel")
+
+
+def test_a_run_is_saved_though_the_kernel_ends_before_its_cluster(tmp_path: Path) -> None:
+    """With workers in processes Jupyter kills it before it comes to what is done at exit."""
+    with running_kernel(tmp_path / "runtime") as kernel:
+        kernel.run(f"""
+import dask, dask_diag_lab
+from distributed import Client
+dask.config.set({{"diag-lab.record-runs": {str(tmp_path)!r}}})
+client = Client(n_workers=1, threads_per_worker=1, dashboard_address=":0")
+dask_diag_lab.runs()  # once it is followed
+""")
+        kernel.run("client.gather(client.map(abs, range(20)))")
+    assert saved_runs(tmp_path) == [("[2] client.gather(client.map(abs, range(20)))", "done", 20)]

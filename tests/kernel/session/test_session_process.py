@@ -122,6 +122,22 @@ def test_the_settings_file_merges_keeps_cells_quiet_and_leaves_a_script_alone(
     assert levels[0] == 30 > levels[1]
 
 
+def test_a_run_is_saved_also_where_the_interpreter_exits_at_once(tmp_path: Path) -> None:
+    script(
+        tmp_path,
+        CLUSTER,
+        """
+        import dask, dask_diag_lab
+        dask.config.set({"diag-lab.record-runs": os.path.dirname(__file__)})
+        diagnostics = dask_diag_lab.attach()
+        while json.loads(get(diagnostics, "/health")[1])["workers"] != 1:
+            time.sleep(0.01)
+        print(json.dumps(client.gather(client.map(abs, range(50)))))
+        """,
+    )
+    assert [file.name[-11:] for file in tmp_path.glob("run *")] == ["abs.daskrun"]
+
+
 def test_without_bokeh_the_server_says_why_and_the_client_works(tmp_path: Path) -> None:
     seen = script(
         tmp_path,
