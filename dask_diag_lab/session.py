@@ -490,7 +490,6 @@ class CellWatch:
         self._shell, self._on_change = shell, on_change
         self.running: Piece | None = None
         self._code = ""
-        self._ahead = 0  # some versions of IPython count a cell before it runs, others after
         code = announce.running_code()
         if code or announce.own_kernel() is None:  # else a widget's button made the client
             self._begin(code, announce.running_cell().get("cell", [None])[0])
@@ -503,7 +502,8 @@ class CellWatch:
             self._begin(info.raw_cell, getattr(info, "cell_id", None))
 
     def _begin(self, code: str, cell: str | None) -> None:
-        count, now = int(self._shell.execution_count) - self._ahead, time.time()
+        # Not `execution_count`: some versions of IPython count a cell before it runs, others after.
+        count, now = int(self._shell.displayhook.prompt_count), time.time()
         self.running = Piece(secrets.token_hex(8), name_of_code(code), cell or "", count, start=now)
         self._code = code
         self._on_change(self.running, code, self._shell.user_ns)
@@ -511,7 +511,6 @@ class CellWatch:
     def _ended(self, result: Any) -> None:  # IPython's ExecutionResult
         if result.info.store_history:
             if self.running is not None and result.execution_count is not None:
-                self._ahead += self.running.count - result.execution_count
                 self.running.count = result.execution_count
             self._end()
 

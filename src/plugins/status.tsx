@@ -8,7 +8,7 @@ import React from 'react';
 import { clustersOf } from '../dashboards/clusters';
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import { count } from '../models/units';
-import type { ISummary } from '../protocol/dashboard';
+import type { IRun, ISummary } from '../protocol/dashboard';
 import { CommandIDs, NAMESPACE } from '../tokens';
 import { warningOf } from '../widgets/binding';
 import { diagIcon, warningIcon } from '../widgets/icons';
@@ -41,13 +41,15 @@ export const statusPlugin = addOn(
       item: statusItem(context, changed),
       align: 'left',
       rank: 20,
-      isActive: () => settings.showsStatus && dashboards.all.some(one => one.state === 'live'),
+      isActive: () =>
+        settings.showsStatus &&
+        (dashboards.all.some(one => one.state === 'live') || lastRuns(context).length > 0),
       activeStateChanged: changed
     });
   }
 );
 
-/** Return the item; it is empty while no cluster is live. */
+/** Return the item; it is empty while no cluster is live, nor the notebook in front had a run. */
 export function statusItem(context: IContext, changed: ISignal<object, void>): ReactWidget {
   const item = ReactWidget.create(<UseSignal signal={changed}>{() => content(context)}</UseSignal>);
   item.addClass('jp-DaskDiag-status');
@@ -60,6 +62,15 @@ function ofFront(
 ): readonly IKnownDashboard[] {
   const kernel = frontKernel(notebooks);
   return all.filter(one => kernel !== undefined && one.kernel_id === kernel);
+}
+
+/** The last run of each cluster of the notebook in front, also of one whose history is left. */
+function lastRuns(context: IContext): readonly (readonly [IKnownDashboard, IRun])[] {
+  const { dashboards, runs } = context.services;
+  return ofFront(context, dashboards.all).flatMap(one => {
+    const run = runs.lastOf(one.id);
+    return run ? [[one, run] as const] : [];
+  });
 }
 
 /** Open a plot of the cluster of the notebook in front, or of several of one that is asked for. */
@@ -75,7 +86,7 @@ async function openOf(
 }
 
 function content(context: IContext): JSX.Element | null {
-  const { commands, dashboards, runs, trans } = context.services;
+  const { commands, dashboards, trans } = context.services;
   const onClick = (): void => runCommand(commands, CommandIDs.showSidebar);
   const all = clustersOf(dashboards.all).filter(one => one.state === 'live');
   const own = ofFront(context, all);
@@ -107,20 +118,19 @@ function content(context: IContext): JSX.Element | null {
       ? trans.__('%1 processing', count(sum(one => one.tasks?.processing ?? 0)))
       : ''
   ];
-  const ended = own.flatMap(({ id: dashboard, shownName }) => {
-    const run = runs.lastOf(dashboard);
-    const failed = run?.failed ? trans.__('%1 failed', count(run.failed)) : '';
-    return run
-      ? [{ dashboard, shownName, run, line: [failed, run.line].filter(Boolean).join(' · ') }]
-      : [];
+  const ended = lastRuns(context).map(([{ id: dashboard, shownName }, run]) => {
+    const failed = run.failed > 0 ? trans.__('%1 failed', count(run.failed)) : '';
+    return { dashboard, shownName, run, line: [failed, run.line].filter(Boolean).join(' · ') };
   });
   const names = live.map(one => one.shownName).join('\n');
-  return live.length === 0 ? null : (
+  return live.length + ended.length === 0 ? null : (
     <GroupItem spacing={8}>
-      <button className="jp-DaskDiag-statusButton" title={names} onClick={onClick}>
-        <diagIcon.react tag="span" />
-        <TextItem source={parts.filter(Boolean).join(' · ')} />
-      </button>
+      {live.length > 0 && (
+        <button className="jp-DaskDiag-statusButton" title={names} onClick={onClick}>
+          <diagIcon.react tag="span" />
+          <TextItem source={parts.filter(Boolean).join(' · ')} />
+        </button>
+      )}
       {ended.map(({ dashboard, shownName, run, line }) => (
         <button
           key={dashboard}

@@ -41,6 +41,10 @@ it('the status bar counts the failed tasks and dead workers of the notebook in f
   const telling = (): boolean => item.node.textContent.includes('cell [12]');
   list.changed.emit();
   await until(telling);
+  list.set({ ...own, state: 'stale', closed_at: 1 }); // as `with Client()` leaves it
+  await until(() => !item.node.textContent.includes('worker'));
+  expect(telling()).toBe(true);
+
   front.sessionContext.session.kernel.id = 'k3'; // of a notebook without a cluster
   list.changed.emit();
   await until(() => !telling());

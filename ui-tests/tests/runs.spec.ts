@@ -1,4 +1,6 @@
 // What cells made the cluster do, or a stretch of time, is shown in all plots; and the way back.
+import * as fs from 'node:fs';
+
 import { CLUSTER, WORK } from '../harness/ipynb';
 import { expectPictures } from '../harness/picture';
 import { expect, test } from '../harness/test';
@@ -12,6 +14,10 @@ const SECOND = `def clean(i):
     time.sleep(0.02)
     return i
 done = client.gather(client.map(clean, range(40)))`;
+const WHOLE = `import time
+from dask.distributed import Client
+with Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0") as client:
+    client.gather(client.map(time.sleep, [1.5] * 4, pure=False))`;
 const LONG = Array.from({ length: 60 }, (_, line) => `# line ${line}`).join('\n');
 
 test('cells are runs: one is shown in all panes, leads to its cell, and is in the status bar', async ({
@@ -114,4 +120,24 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
   await expect(progress.locator('.jp-DaskDiag-pill')).toContainText('All panes');
   await progress.getByRole('button', { name: 'Follow live data (L)' }).click();
   await expect(pills.filter({ hasText: /All panes|^Not / })).toHaveCount(0);
+});
+
+test('the run of a cell that closes its cluster is in the status bar, and can be saved', async ({
+  lab,
+  page,
+  server
+}) => {
+  const notebook = await lab.open(server.writeNotebook('whole.ipynb', [WHOLE]));
+  await notebook.run(0);
+  await expect(
+    page.locator('.jp-DaskDiag-status').getByText(/^cell \[1\]: 3\..* idle/)
+  ).toBeVisible();
+  const run = (await lab.sidebar()).locator('.jp-DaskDiag-runs li');
+  await run.click({ button: 'right' });
+  const download = page.waitForEvent('download');
+  await page.getByRole('menuitem', { name: 'Save run…' }).click();
+  expect((await download).suggestedFilename()).toBe(
+    'client.gather-client.map-time.sleep-1.5-4-pure-False.daskrun'
+  );
+  expect(fs.readFileSync(await (await download).path(), 'latin1')).toMatch(/^PK.*meta\.json/s);
 });
