@@ -46,7 +46,9 @@ LEASE_S: Final = 90.0
 minute, a hidden one once."""
 ANSWER_S: Final = 60.0
 MAX_ANSWER_BYTES: Final = 32 * 1024 * 1024
-PATH: Final = re.compile(r"(plots\.json|plots/[\w-]+\.[a-z.]+|static/.+\.js)(\?.*)?")
+PATH: Final = re.compile(
+    r"((plots|runs)\.json|recording\.daskrun|plots/[\w-]+\.[a-z.]+|static/.+\.js)(\?.*)?"
+)
 
 Fields = Mapping[str, Any]  # JSON
 

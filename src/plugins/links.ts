@@ -113,7 +113,13 @@ function addSaveCommand(shared: IShared): void {
         const download = `${found.shownName.replace(/\.(ipynb|daskrun)$/, '')}.daskrun`;
         const run = runOf(args);
         const path = `recording.daskrun${run === undefined ? '' : `?run=${run}`}`;
-        h('a', { href: server.relayUrl(found.id, path), download }).click();
+        try {
+          const href = await server.relayed(found.id).url(path);
+          h('a', { href, download }).click();
+          setTimeout(() => URL.revokeObjectURL(href), 0); // the download has begun by then
+        } catch (reason) {
+          notifyError(trans.__('Not saved.'), reason, trans);
+        }
       }
     }
   });

@@ -231,6 +231,8 @@ def test_plots_pass_the_kernels_own_messages_while_a_cell_runs(kernel: Kernel, f
     page.answer("loaded", "individual-plots.json")  # there once Bokeh is loaded
     library = page.answer("a", "static/js/bokeh.min.js")
     assert len(library) > 1_000_000
+    assert page.answer("b", "recording.daskrun?run=1").startswith(b"PK")
+    assert json.loads(page.answer("f", "runs.json?brief=1")) == {"runs": []}
     page.send(do="open", id="c")
     page.send(do="send", id="c", data='{"type": "open", "id": "1", "plot": "progress"}')
     page.until(lambda: page.received.get("c", [("+", b"")])[0][0] == "frame")
