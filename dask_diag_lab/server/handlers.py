@@ -24,7 +24,7 @@ from dask_diag_lab.server.auth import SafeHandler
 from dask_diag_lab.server.context import ServerContext, until
 from dask_diag_lab.store.runs import MAX_RUNS
 from dask_diag_lab.views import format as fmt
-from dask_diag_lab.views.known_runs import known_run
+from dask_diag_lab.views.known_runs import KnownRun, known_run
 from dask_diag_lab.views.names import losses
 from dask_diag_lab.views.view import PERIOD, RUN, ArgumentError, parse_count
 
@@ -81,18 +81,21 @@ def health_of(live: LiveSession) -> dict[str, Any]:  # JSON
     }
 
 
-def run_rows(live: LiveSession, most: int) -> list[dict[str, Any]]:  # JSON
+def run_rows(
+    live: LiveSession, most: int, *, is_brief: bool = False
+) -> list[dict[str, Any]]:  # JSON
     """Return the last runs, newest first.
 
     Seconds; times are by the scheduler's clock. ``stop`` is None of one that goes on, and
     ``budget`` empty and ``findings`` 0 until they are known. ``is_own``: of this process's own
-    clients.
+    clients. Where it ``is_brief``, it is without what would have to be worked out.
     """
-    return [_row(live, record) for record in reversed(list(live.history.runs)[-most:])]
+    records = reversed(list(live.history.runs)[-most:])
+    return [_row(live, o, KnownRun() if is_brief else known_run(live, o)) for o in records]
 
 
-def _row(live: LiveSession, record: RunRecord) -> dict[str, Any]:  # JSON
-    history, known = live.history, known_run(live, record)
+def _row(live: LiveSession, record: RunRecord, known: KnownRun) -> dict[str, Any]:  # JSON
+    history = live.history
     # Of one that goes on, at the moment of the share that is said beside it.
     so_far_s = known.wall_s or max(live.time - record.start, 0.0)
     took_s = record.stop - record.start if record.is_over else so_far_s
@@ -163,11 +166,14 @@ class PlotsHandler(ContextHandler):
 
 
 class RunsHandler(ContextHandler):
-    """``/runs.json``: the runs that are kept, newest first; see `run_rows`."""
+    """``/runs.json``: the runs that are kept, newest first, or with ``brief``; see `run_rows`."""
 
     async def get(self) -> None:
         context = self.context
         await context.catch_up()
+        if self.get_query_argument("brief", ""):
+            self.write_json({"runs": run_rows(context.live, MAX_RUNS, is_brief=True)})
+            return
         jobs = context.live.jobs
         with jobs.noticed() as begun:
             run_rows(context.live, MAX_RUNS)

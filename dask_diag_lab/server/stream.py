@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 CLOSE_BAD_MESSAGE: Final = 4400
 MAX_PLOTS: Final = 500
 """Of one stream; nobody looks at so many."""
-MAX_STREAMED_RUNS: Final = 10
-"""Runs that a page is told of, the newest; ``/runs.json`` has all that are kept."""
+MAX_STREAMED_RUNS: Final = 20
+"""Runs that a page is told of, the newest, as many as the sidebar has of a recording;
+``/runs.json`` has all that are kept."""
 LATEST: Final = sys.float_info.max
 BAD_MESSAGE: Final = "This server cannot understand what the page sent."
 

@@ -2,7 +2,7 @@
 
 import { Signal, type ISignal } from '@lumino/signaling';
 
-import type { IRun } from '../protocol/dashboard';
+import { runsOf, type IRun } from '../protocol/dashboard';
 import type { Server } from '../transport/server';
 import type { PlotStream } from '../transport/stream';
 import type { IDashboards, IKnownDashboard } from './dashboards';
@@ -26,6 +26,15 @@ export class RunsModel {
   /** The last runs of a dashboard, the newest first; none before somebody has looked. */
   of(dashboard: string): readonly IRun[] {
     return this._runs.get(dashboard) ?? [];
+  }
+
+  /** All runs that a dashboard keeps, the newest first; of one that does not answer, the last. */
+  async all(dashboard: string): Promise<readonly IRun[]> {
+    if (!hasRuns(this._dashboards.get(dashboard))) {
+      return [];
+    }
+    const answer = this._server.relayed(dashboard).get('runs.json?brief=1');
+    return answer.then(runsOf).catch(() => this.of(dashboard));
   }
 
   /** The newest run of a cell that kept the cluster busy for some seconds and is over. */

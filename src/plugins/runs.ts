@@ -82,21 +82,11 @@ function addRunCommands(context: IContext): void {
       if (first === undefined || !panes) {
         return;
       }
-      const [dashboard, { number }] = first;
-      const others = allRuns(context, dashboard).filter(
-        ([owner, run]) => owner !== dashboard || run.number !== number
-      );
-      if (others.length === 0) {
-        notify(trans.__('It is the only run: compute once more, or open a recording, to compare.'));
-        return;
-      }
-      const otherId = textArg(args, 'otherDashboard') ?? dashboard.id;
+      const dashboard = textArg(args, 'otherDashboard') ?? first[0].id;
       const other =
-        others.find(([owner, run]) => owner.id === otherId && run.number === args['other']) ??
-        (await pick(trans.__('Compare with which run?'), others, ([owner, run]) => {
-          const label = timed(run, trans);
-          return owner === dashboard ? label : `${owner.shownName} · ${label}`;
-        }));
+        args['other'] === undefined
+          ? await askOther(context, first)
+          : await askRun(context, { dashboard, run: args['other'] });
       if (other) {
         // Else each plot would go on showing that one.
         [first, other].forEach(([owner]) => runs.select(owner.id, null));
@@ -107,14 +97,6 @@ function addRunCommands(context: IContext): void {
 }
 
 type OwnedRun = readonly [IKnownDashboard, IRun];
-
-/** The runs of all clusters and recordings whose runs are known, those of one of them first. */
-function allRuns({ services }: IContext, first: IKnownDashboard): OwnedRun[] {
-  const { dashboards, runs } = services;
-  return [first, ...dashboards.all.filter(({ id }) => id !== first.id)].flatMap(owner =>
-    runs.of(owner.id).map(run => [owner, run] as const)
-  );
-}
 
 /** What the keys of the task streams that a comparison opened begin with, also after a reload. */
 const COMPARED = 'compared-';
@@ -191,7 +173,9 @@ async function askRun(context: IContext, args: Args): Promise<OwnedRun | undefin
     return undefined;
   }
   const number = args['run'] ?? pointedAt(context, args, 'run');
-  const all = runs.of(dashboard.id);
+  const isMeant = (one: IRun): boolean => one.number === Number(number);
+  const known = runs.of(dashboard.id).find(isMeant);
+  const all = known ? [known] : await runs.all(dashboard.id);
   if (number === undefined && all.length === 0) {
     notify(trans.__('Nothing has been computed yet.'));
     return undefined;
@@ -199,8 +183,31 @@ async function askRun(context: IContext, args: Args): Promise<OwnedRun | undefin
   const run =
     number === undefined
       ? await pick(trans.__('Which run?'), all, one => timed(one, trans))
-      : all.find(one => one.number === Number(number));
+      : all.find(isMeant);
   return run && [dashboard, run];
+}
+
+/** Let the user pick what a run is compared with: of its cluster, or another one or a recording. */
+async function askOther(
+  { services }: IContext,
+  [dashboard, { number }]: OwnedRun
+): Promise<OwnedRun | undefined> {
+  const { dashboards, runs, trans } = services;
+  const owners = [dashboard, ...dashboards.all.filter(({ id }) => id !== dashboard.id)];
+  const each = owners.map(async owner =>
+    (await runs.all(owner.id)).map(run => [owner, run] as const)
+  );
+  const others = (await Promise.all(each))
+    .flat()
+    .filter(([owner, run]) => owner !== dashboard || run.number !== number);
+  if (others.length === 0) {
+    notify(trans.__('It is the only run: compute once more, or open a recording, to compare.'));
+    return undefined;
+  }
+  return pick(trans.__('Compare with which run?'), others, ([owner, run]) => {
+    const label = timed(run, trans);
+    return owner === dashboard ? label : `${owner.shownName} · ${label}`;
+  });
 }
 
 /** Runs of one cell, or of blocks, may have one name. */

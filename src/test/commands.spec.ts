@@ -1,10 +1,12 @@
 import type { JupyterFrontEnd } from '@jupyterlab/application';
+import { InputDialog } from '@jupyterlab/apputils';
 
 import type { IShared } from '../plugins/context';
 import { linksPlugin } from '../plugins/links';
+import { runsPlugin } from '../plugins/runs';
 import { CommandIDs } from '../tokens';
 import type { IPlotServer } from '../transport/remote';
-import { dashboard, DashboardList, trans } from './dashboards';
+import { dashboard, DashboardList, RUN, trans } from './dashboards';
 import { FakeApp, services } from './services';
 import { PlotStream } from '../transport/stream';
 
@@ -22,7 +24,7 @@ function activated(way: Partial<IPlotServer>): { app: FakeApp; context: IShared 
   };
   const given = services(list, { relayed: () => remote });
   const context = { app, services: given, notebooks: null } as unknown as IShared; // all they ask for
-  for (const { activate } of [linksPlugin]) {
+  for (const { activate } of [linksPlugin, runsPlugin]) {
     void activate(app as unknown as JupyterFrontEnd, context, null);
   }
   return { app, context };
@@ -46,4 +48,19 @@ it('a recording and that of a run are saved, also where only messages lead to th
     ['blob:recording.daskrun?run=3', 'etl.daskrun']
   ]);
   click.mockRestore();
+});
+
+it('all runs that are kept are offered, not only those of the list', async () => {
+  const kept = Array.from({ length: 40 }, (_, at) => ({ ...RUN, number: 40 - at, start: at }));
+  const { app, context } = activated({ get: () => Promise.resolve({ runs: kept }) });
+  const offered: number[] = [];
+  const choose = jest.spyOn(InputDialog, 'getItem').mockImplementation(({ items }) => {
+    offered.push(items.length);
+    return Promise.resolve({ button: { accept: true }, value: items.at(-1) } as never); // as a click
+  });
+  const select = jest.spyOn(context.services.runs, 'select');
+  await app.commands.execute(CommandIDs.showRun);
+  expect(offered).toEqual([40]);
+  expect(select).toHaveBeenCalledWith('one', 1);
+  choose.mockRestore();
 });

@@ -38,6 +38,8 @@ async def two_runs() -> AsyncIterator[tuple[Served, BatchMaker]]:
 
 async def test_the_list_has_the_newest_first_with_what_became_of_its_time() -> None:
     async with two_runs() as (served, _):
+        brief = (await served.json("/runs.json?brief=1"))["runs"]
+        assert [(one["number"], one["budget"]) for one in brief] == [(2, {}), (1, {})]
         second, first = (await served.json("/runs.json"))["runs"]
         assert (first["name"], first["cell"], first["count"]) == ("<first>", "cell-1", 1)
         assert (first["state"], first["stop"], second["stop"]) == ("done", T0 + 10, None)
