@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import inf
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from dask_diag_lab.analysis.case import Case
 
 SAME_SHARE: Final = 0.05
 SAME_S: Final = 1.0
-"""A difference that is smaller than both is within what runs of the same differ by."""
+"""What runs of the same differ by: no more than both; in tasks and bytes than the share."""
 ROUNDING_S: Final = 1e-9
 """Smaller steps are what adding up leaves, and none."""
 
@@ -53,7 +54,10 @@ class PrefixWork(NamedTuple):
 
 
 class PrefixDifference(NamedTuple):
-    """A prefix in two runs; ``status`` is same, more, less, added or removed, by its seconds."""
+    """A prefix in two runs; ``status`` is same, more, less, added or removed.
+
+    By its seconds; where these are the same, by its tasks, else by its bytes.
+    """
 
     prefix: str
     status: str
@@ -100,6 +104,12 @@ def prefix_differences(before: Case, after: Case) -> list[PrefixDifference]:
 def _status(before: PrefixWork | None, after: PrefixWork | None) -> str:
     if before is None or after is None:
         return "added" if before is None else "removed"
-    step = after.seconds - before.seconds
-    is_same = abs(step) < SAME_S and abs(step) <= SAME_SHARE * max(before.seconds, after.seconds)
-    return "same" if is_same else "more" if step > 0 else "less"
+    measures = (
+        (before.seconds, after.seconds, SAME_S),
+        (before.n_tasks, after.n_tasks, inf),
+        (before.nbytes, after.nbytes, inf),
+    )
+    for a, b, most in measures:
+        if abs(b - a) > min(most, SAME_SHARE * max(a, b)):
+            return "more" if b > a else "less"
+    return "same"

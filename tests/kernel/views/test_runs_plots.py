@@ -77,6 +77,21 @@ def test_tasks_that_only_one_run_had_are_said_to_be_so() -> None:
     assert list(shown.view.table().columns) == ["name", "before", "after", "step"]
 
 
+def test_a_prefix_is_the_same_only_where_its_tasks_and_bytes_are_as_well() -> None:
+    live, maker = LiveSession(), BatchMaker()
+    for run, (n_tasks, nbytes) in enumerate([(1, 10**6), (100, 10**10)], 1):
+        began = 20 * run
+        maker.action(began, began + 1, prefix="alike", nbytes=10**6, graph=run)
+        maker.action(began, began + 1, prefix="large", nbytes=nbytes, graph=run)
+        for at in range(n_tasks):
+            begin = began + at / n_tasks
+            maker.action(begin, begin + 1 / n_tasks, prefix="many", graph=run)
+    maker.time = T0 + 60
+    live.apply(maker.batch(graphs=[(1, 20.0, "one", 3), (2, 40.0, "other", 102)]))
+    shown = Drawn(Compare(live, arguments={"by": "tasks"}))
+    assert column(shown, "remark") == {"alike": "same", "large": "±0 s", "many": "±0 s"}
+
+
 def test_a_click_on_a_prefix_compares_where_its_code_took_long() -> None:
     shown = Drawn(Compare(two_runs(), arguments={"by": "tasks"}))
     shown.view.open_row("new")
