@@ -7,6 +7,7 @@ import operator
 import os
 import re
 import secrets
+import shutil
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -185,11 +186,13 @@ class Run(CaptureBlock):
         self._read: Callable[[], Case] | None = None
         self._again: Callable[[], None] | None = None  # of one that goes on
         self._client = client
+        self._file: Path | None = None  # that it was read from
 
     def save(self, path: str | os.PathLike[str]) -> Any:
         """Write what is known of the cluster to a file whose plots show this run at first.
 
-        Called when the block has ended, and before its client is closed.
+        Called when the block has ended, and before its client is closed. Of one that was read from
+        a recording, that is copied.
 
         Parameters
         ----------
@@ -203,6 +206,9 @@ class Run(CaptureBlock):
         """
         if not self.stop:
             raise RuntimeError("The run is not over: save it behind its block.")
+        if self._file is not None:
+            shutil.copyfile(self._file, path)
+            return None
         return self._diagnostics.save(path, run=self.number, start=self.start, stop=self.stop)
 
     def __str__(self) -> str:
@@ -418,6 +424,7 @@ class Run(CaptureBlock):
         if not number and window == ALL:
             raise ValueError(f"There is no run in {path}.")
         its = cls(path.stem if not number else None, None)
+        its._file = path
         its._take(lambda runs: runs.of_number(number), window, lambda read: read(live))
         return its
 
