@@ -37,6 +37,8 @@ MAX_RECORD_BYTES: Final = 64 * 1024
 # each is again: reading one and finding its process takes milliseconds.
 MAX_TRIES: Final = 32
 PAUSE_S: Final = 5.0
+NOT_THERE: Final = (FileNotFoundError, NotADirectoryError, PermissionError)
+"""Other errors, as of too many open files, say nothing of what there is."""
 
 # O_NOFOLLOW refuses a symlink and O_NONBLOCK keeps a named pipe from blocking the reader; all other
 # checks are on the open file, so that it cannot be exchanged between check and read. Windows has
@@ -137,11 +139,11 @@ def _record_files(folder: Path) -> Iterator[tuple[Path, tuple[int, ...]]]:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if entry.name.startswith("dask-diag-lab-") and entry.name.endswith(".json"):
-                    with contextlib.suppress(OSError):
+                    with contextlib.suppress(*NOT_THERE):
                         s = entry.stat(follow_symlinks=False)
                         signature = (s.st_mtime_ns, s.st_ctime_ns, s.st_ino, s.st_size)
                         yield Path(entry.path), signature
-    except OSError:
+    except NOT_THERE:
         return  # no server has run yet, or none can write there
 
 
