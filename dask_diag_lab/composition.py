@@ -72,6 +72,8 @@ RECORDED: Final = "This is a recording; its cluster cannot be asked any more."
 
 OWN: Final = "run ????-??-?? ??-??-?? *.daskrun"
 """Only files of such names are ever removed."""
+OLD_S: Final = 3_600.0
+"""What was not written to its end so long ago never will be."""
 
 
 @dataclass(slots=True)
@@ -342,7 +344,7 @@ class RunFiles:
     def _due(self) -> RunRecord | None:
         """The next one to save: once workers have told all of it, or will not any more."""
         until = inf if self._is_end else self._live.time - cpu_report_s(self._live.history)
-        runs = self._live.history.runs
+        runs = list(self._live.history.runs)[-self._most :]  # of more no file would stay
         return next((o for o in runs if o.stop < until and o.number not in self._seen), None)
 
     async def _save_due(self) -> None:
@@ -358,14 +360,19 @@ class RunFiles:
         try:
             write = await self._snapshot({"run": str(record.number)})
             try:
-                await asyncio.to_thread(self._write, write, path)
+                writing = asyncio.get_running_loop().run_in_executor(None, self._write, write, path)
             except RuntimeError:  # the interpreter exits, and begins no more threads
                 self._write(write, path)
-        except OSError as error:
+            else:
+                await writing
+        except (OSError, RuntimeError, ValueError) as error:
             logger.warning("A run could not be saved as %s: %s", path, error)
 
     def _write(self, write: Callable[[Path], None], path: Path) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
+        for file in self._folder.glob(f".{OWN}.part"):  # of a process that was killed
+            if time.time() - file.stat().st_mtime > OLD_S:
+                file.unlink(missing_ok=True)
         write(path)
         files = {file: file.stat() for file in self._folder.glob(OWN)}
         total = 0

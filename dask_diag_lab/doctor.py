@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import psutil
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 PRELOAD: Final = "dask_diag_lab.preload"
 SERVER: Final = "dask_diag_lab.proxy"
@@ -43,8 +45,6 @@ def findings() -> Iterator[Result]:
 
 
 def _versions() -> Iterator[Result]:
-    from packaging.requirements import Requirement
-
     found = [f"dask_diag_lab {_own_version()}"]
     for needed in map(Requirement, metadata.requires("dask_diag_lab") or ()):
         if needed.marker is not None and not needed.marker.evaluate({"extra": ""}):
@@ -121,6 +121,14 @@ def enable() -> str:
     return f"Wrote {file}: Dask runs {PRELOAD} with each new client. Restart the kernels."
 
 
+def _version_in(file: Path) -> Version | None:
+    """Return the version of a Lab extension, npm's or Python's; None where it cannot be read."""
+    try:
+        return Version(str(json.loads(file.read_bytes())["version"]))
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+
+
 def _jupyter() -> Iterator[Result]:
     """Yield what the JupyterLab of this environment has."""
     import jupyter_core.paths as jupyter
@@ -141,9 +149,10 @@ def _jupyter() -> Iterator[Result]:
         level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
         remedy = f"jupyter labextension enable --level={level} {off[0]}, {RESTART}"
         yield Result(f"The Lab extension is disabled ({off[0]})", remedy)
-    elif (its := json.loads(found[0].read_bytes()).get("version")) != (own := _own_version()):
-        remedy = f"rm -r {found[0].parent}" if len(found) > 1 else INSTALL
-        text = f"The Lab extension in {found[0].parent} is {its}, and dask_diag_lab {own}"
+    elif _version_in(found[0]) != Version(own := _own_version()):
+        its, folder = _version_in(found[0]) or "damaged", found[0].parent
+        remedy = f"remove the folder {folder}" if len(found) > 1 else INSTALL
+        text = f"The Lab extension in {folder} is {its}, and dask_diag_lab {own}"
         yield Result(text, f"{remedy}, {RESTART}")
     else:
         without = ", ".join(name for name in disabled if name.startswith(f"{LAB}:"))

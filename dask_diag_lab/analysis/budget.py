@@ -280,8 +280,9 @@ def stretches_of(facts: Facts, category: str) -> Columns:
         if name != category:
             waiting = [prefix for prefix, share in facts.waiting_share.items() if share > 0]
             is_it &= np.isin(actions["prefix"], waiting)
-        start, stop = (np.clip(actions[name][is_it], *window) for name in ("start", "stop"))
-        return {"slot": actions["slot"][is_it], "start": start, "stop": stop}
+        start, stop = (np.clip(actions[name], *window) for name in ("start", "stop"))
+        is_it &= (actions["slot"] >= 0) & (stop > start)  # else it has no place, or has not begun
+        return {"slot": actions["slot"][is_it], "start": start[is_it], "stop": stop[is_it]}
     nothing = np.empty(0)
     never = _Use(category, nothing.astype(np.int32), nothing, nothing)
     use = next((use for use in _uses(facts, doing) if use.category == category), never)

@@ -151,8 +151,8 @@ class Case:
         return self.seconds(*categories) / max(self.budget.offered_s, 1e-9)
 
     def most(self, category: str) -> tuple[str, float]:
-        """Return the prefix with most seconds of a category, and these."""
-        of = self.budget.by_prefix.get(category) or {0: 0.0}
+        """Return the prefix with most seconds of a category, if it is known, and these."""
+        of = {p: s for p, s in self.budget.by_prefix.get(category, {}).items() if p} or {0: 0.0}
         prefix = max(of, key=of.__getitem__)
         return self.names.get(prefix, ""), of[prefix]
 

@@ -58,7 +58,7 @@ def facts_of(history: History, window: Window, now: float, run: int = 0) -> Call
     begin = window.start if isfinite(window.start) else first
     window = Window(begin, max(min(window.stop, now), begin))
     read = history.actions.of_window(window, _NAMES)
-    running = [_running(history, now), *_to_do(history, now)]
+    running = [_running(history, now), *_to_do(history, window, now, run)]
     shares, measured = _waiting_shares(history, window)
     unmeasured_share, strings = _share_by_cpu(history.series, window), history.strings
     pauses = [
@@ -106,19 +106,22 @@ def _running(history: History, now: float) -> Columns:
     return _as_rows(slots.worker[own["slot"]], now, **own)
 
 
-def _to_do(history: History, now: float) -> Iterator[Columns]:
+def _to_do(history: History, window: Window, now: float, run: int) -> Iterator[Columns]:
     """Yield what has not begun, as rows of the log: tasks that wait until now, and transfers.
 
-    Since when is not recorded: at most since the cluster got no further.
+    Since when is not recorded: at most since the run, or the cluster, got no further.
     """
     slots, workers, prefixes = history.slots, history.workers, history.prefixes
-    since = max((run.last for run in history.runs), default=now)
-    wait = {"ready": now - since, "report_delay": 0.0, "graph": history.runs.n_graphs}
+    own = (one for one in history.runs if run in (0, one.number))
+    since = max((one.last for one in own), default=now)
+    if window.stop <= since:
+        return
+    wait = {"ready": now - since, "report_delay": 0.0}
     n_at_scheduler = prefixes.states[:, AT_SCHEDULER].sum(axis=1).clip(max=len(slots.worker))
     ids = np.array([history.strings.find(name) or 0 for name in prefixes.names], np.int64)
-    prefix = np.repeat(ids, n_at_scheduler)
-    first = np.resize(slots.worker[:1], len(prefix) * bool(len(slots.worker)))
-    yield _as_rows(first, now, prefix=prefix[: len(first)], assigned=0.0, **wait)
+    prefix = np.repeat(ids, n_at_scheduler)[: len(slots.worker)]  # no more threads are free
+    anywhere = np.resize(slots.worker[:1], len(prefix))
+    yield _as_rows(anywhere, now, prefix=prefix, assigned=0.0, **wait)
 
     known = np.array([history.strings.find(one) or -1 for one in workers.names], np.int64)
     has_slots = np.isin(known, slots.worker)
@@ -132,11 +135,11 @@ def _to_do(history: History, now: float) -> Iterator[Columns]:
 def _as_rows(worker: Ints, now: float, **columns: Any) -> Columns:  # arrays, or one for all
     defaults: dict[str, Any] = {
         **dict.fromkeys(("start", "stop"), now),
-        **dict.fromkeys(("prefix", "graph", "slot"), 0),
+        **dict.fromkeys(("prefix", "graph"), 0),
         "kind": Kind.COMPUTE,
         "outcome": Outcome.RUNNING,
         **dict.fromkeys(("ready", "assigned", "report_delay"), nan),
-        **dict.fromkeys(("nbytes", "task"), -1),
+        **dict.fromkeys(("nbytes", "task", "slot"), -1),
     }
     given = defaults | columns
     return {"worker": worker} | {n: np.broadcast_to(of, worker.shape) for n, of in given.items()}

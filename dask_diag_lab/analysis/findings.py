@@ -289,7 +289,7 @@ def _unbalanced(case: Case) -> Found | None:
 
 
 def _transfer(case: Case) -> Found | None:
-    is_moved = case.actions["kind"] == Kind.TRANSFER
+    is_moved = (case.actions["kind"] == Kind.TRANSFER) & (case.actions["task"] >= 0)
     prefix, its_s = case.most("transfer")
     lost_s = case.seconds("transfer")
     words: Words = {"lost": lost_s, "share": 100 * case.share("transfer"), "prefix": prefix}

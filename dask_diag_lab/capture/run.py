@@ -292,6 +292,9 @@ class Run(CaptureBlock):
         RuntimeError
             The block has not ended.
         """
+        if self._again is not None:  # what tasks waited decides
+            with suppress(RuntimeError):  # the diagnostics are closed
+                self._await_reports(self.stop)
         self._renew()
         found = self._found[0]
         failures = [failure for one in checks if (failure := self._failure_of(one, found))]

@@ -183,6 +183,7 @@ class Collector(SchedulerPlugin):
         shares = {name: dask.config.get(f"distributed.worker.memory.{name}") for name in THRESHOLDS}
         self._thresholds = {n: float(share) if share else None for n, share in shares.items()}
         self._task_throttle, self._worker_throttle = Throttle(REFRESH_S), Throttle(REFRESH_S)
+        self._graph_throttle = Throttle(REFRESH_S)
         self._refreshed_at = (-1, -1)
         # What `transition` needs within reach:
         self._tasks = scheduler.tasks
@@ -441,6 +442,8 @@ class Collector(SchedulerPlugin):
             self._refreshed_at = now
             with self._task_throttle.measured():
                 self._counts.refresh()
+        if self._graph_throttle.is_due():
+            with self._graph_throttle.measured():
                 self._graph.refresh()
         if self._worker_throttle.is_due():
             with self._worker_throttle.measured():

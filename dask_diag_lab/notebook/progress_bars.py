@@ -145,14 +145,14 @@ class ProgressLine:
 
     def show(self, report: Report) -> None:
         """Write what is true now over what was there."""
-        has_ended = self.report.failure  # for the reader: nobody waits for the others
+        had_failed = bool(self.report.failure)  # nobody waits for the others
         self.report = report
         share = report.all.share if report.is_counted else 0.0
         bar = "#" * int(self._width * share)
         line = f"[{bar:<{self._width}}] | {int(100 * share)}% Completed | {_time(report.elapsed_s)}"
         if sys.stdout.isatty():
             sys.stdout.write(f"\r{line:<{len(self._written)}}")
-        elif not has_ended and (
+        elif not had_failed and (
             report.is_last or report.failure or report.elapsed_s >= self._next_s
         ):
             sys.stdout.write(f"{line}\n")

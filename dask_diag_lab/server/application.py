@@ -137,7 +137,7 @@ class Server:
     token : str
         What every request has to carry.
     on_watch : callable, optional
-        Called when that changes: whether somebody looks, and the union of `View.needs` of what
+        Called when that changes: whether somebody looks, and the union of `Page.needs` of what
         is looked at.
     catch_up : callable, optional
         Waits, not for long, until the history has what the scheduler knows now: while nobody

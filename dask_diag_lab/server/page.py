@@ -485,7 +485,7 @@ class Pages:
     ----------
     on_watch : callable
         Called when that changes: whether somebody looks, and the names of all that the plots
-        which are looked at need, as in `View.needs`.
+        which are looked at need, as in `View.needs` and `View.wishes`.
 
     Attributes
     ----------

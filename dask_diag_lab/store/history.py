@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from math import inf, isfinite
+from math import inf
 from typing import Any, Final
 
 import numpy as np
@@ -213,8 +213,9 @@ class History:
         first = max(batch.actions_to - len(is_new), 0)
         n_lost = max(first - self._wire_ids.actions_to, 0)
         self.actions.drop(n_lost)
-        if n_lost and len(is_new) and isfinite(before := float(self.actions.last_stop)):
-            self.gaps.append((before, max(before, float(change.columns["stop"].min()))))
+        before = float(self.actions.last_stop)  # NaN before the first
+        if n_lost and (after := change.columns["stop"].min(initial=inf)) > before and after < inf:
+            self.gaps.append((before, float(after)))
         is_new[: max(self._wire_ids.actions_to - first, 0)] = False
         if is_new.any():
             self._log({name: column[is_new] for name, column in change.columns.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from math import nan
 from typing import Any, Final
@@ -133,8 +134,9 @@ def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     return np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
 
 
-MAX_NEEDS: Final = 20_000
-"""Tasks whose dependencies stay known: as many as a recording has in some 100 kB."""
+MAX_NEEDS: Final = 5_000
+"""Tasks whose dependencies stay known, of each `MAX_NEEDED`."""
+MAX_NEEDED: Final = 32
 UNFINISHED: Final = [STATES.index(s) for s in ("waiting", "no-worker", "queued", "processing")]
 
 
@@ -164,7 +166,8 @@ class TaskGraph:
     ----------
     is_followed : bool
         Whether anything is known: the scheduler follows single tasks only while somebody looks
-        at a plot that needs them (`schema.tables.GRAPH`), so at first there is nothing here.
+        at a plot that needs them, or wishes for them (`schema.tables.GRAPH`), so at first there is
+        nothing here.
     is_exact : bool
         False when the cluster has more tasks than ``limit``: then there are no nodes.
     total, limit : int
@@ -173,13 +176,22 @@ class TaskGraph:
         The tasks: the columns of `NODES` are attributes.
     """
 
-    SAVED = ("is_followed", "is_exact", "total", "limit", "nodes", "_states", "_needs")
+    SAVED = ("is_followed", "is_exact", "total", "limit", "nodes", "_states", "_needs_text")
 
     def __init__(self) -> None:
         self._needs: dict[str, list[str]] = {}  # by key, also of tasks that are forgotten
         self.is_followed, self.is_exact, self.total, self.limit = False, True, 0, 0
         self.nodes, self._states = GraphTable(NODES), NamedTable(NODE_STATES)
         self._n_changes = 0
+
+    @property
+    def _needs_text(self) -> str:
+        """As one text, it is in a file in a tenth of the time."""
+        return json.dumps(self._needs)
+
+    @_needs_text.setter
+    def _needs_text(self, text: str) -> None:
+        self._needs = dict(json.loads(text))
 
     @property
     def version(self) -> int:
@@ -215,7 +227,8 @@ class TaskGraph:
         self.is_followed, self.is_exact, self.total, self.limit = facts
         if change.nodes is not None:
             names, needed = (change.nodes.columns[n].tolist() for n in ("key", "dependencies"))
-            self._needs.update(zip(names, needed, strict=True))
+            few = (keys[:MAX_NEEDED] for keys in needed)
+            self._needs.update(zip(names, few, strict=True))
             for one in list(self._needs)[:-MAX_NEEDS]:
                 del self._needs[one]
         for table, its in ((self.nodes, change.nodes), (self._states, change.states)):

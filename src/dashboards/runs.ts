@@ -9,6 +9,8 @@ import type { IDashboards, IKnownDashboard } from './dashboards';
 
 /** A run that is shorter has no line in the status bar (s). */
 const BRIEF_S = 2;
+/** Nobody waits longer for a busy kernel to say which others there are. */
+const LATE_MS = 2_000;
 
 export class RunsModel {
   constructor(
@@ -34,7 +36,10 @@ export class RunsModel {
       return [];
     }
     const answer = this._server.relayed(dashboard).get('runs.json?brief=1');
-    return answer.then(runsOf).catch(() => this.of(dashboard));
+    const known = new Promise<readonly IRun[]>(resolve => {
+      setTimeout(() => resolve(this.of(dashboard)), LATE_MS);
+    });
+    return Promise.race([answer.then(runsOf).catch(() => this.of(dashboard)), known]);
   }
 
   /** The newest run of a cell that kept the cluster busy for some seconds and is over. */

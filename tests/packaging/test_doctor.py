@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -119,8 +120,9 @@ def test_an_old_lab_extension_and_clusters_in_another_runtime_folder_are_faults(
     assert f"JupyterLab looks in {here}, not in {other}; clusters in that: 1." in printed
     assert "with the same JUPYTER_RUNTIME_DIR" in printed
     place = tmp_path / "old/labextensions/dask-diag-lab"
-    assert f"The Lab extension in {place} is 0.0.1, and dask_diag_lab 0.1.0." in printed
-    assert f"To mend it: rm -r {place}, then restart JupyterLab" in printed
+    own = metadata.version("dask_diag_lab")
+    assert f"The Lab extension in {place} is 0.0.1, and dask_diag_lab {own}." in printed
+    assert f"To mend it: remove the folder {place}, then restart JupyterLab" in printed
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,11 @@ STYLES: Final[Mapping[str, Style]] = {
     "starting": Style(
         "waiting", "\\", "tasks are short for what starting one takes; use larger pieces"
     ),
-    "scheduler": Style("waiting", "x", "tasks wait for the scheduler; use fewer and larger ones"),
+    "scheduler": Style(
+        "waiting",
+        "x",
+        "tasks wait there; use fewer and larger ones, unless no worker may run them",
+    ),
     "unbalanced": Style("memory_near", "x", "some workers have too much to do, others nothing"),
     "dependencies": Style("load_normal", "+", "tasks wait for others, or there are too few"),
     "client": Style("track", "", "nothing was submitted; the code in between took it"),
@@ -99,16 +103,23 @@ class OfWork(JobView[T]):
         record = history.runs.of_number(work.run)
         tables = (history.actions, history.running, history.activities, history.events)
         key: object = (*(table.version for table in tables), work.window)
-        if is_over := record is not None and record.is_over:
+        if record is not None:
             key = version_of(self.live, record)
-        subject, at_once = work.run or work.window, is_over
+        subject, at_once = work.run or work.window, record is not None and record.is_over
         return self._latest.get_or_begin(subject, key, lambda: begin(work), at_once=at_once)
+
+    def state(self) -> object:
+        """Return what changes also while only time passes; see `View.state`."""
+        work = work_of(self.live, self.period, self.run)
+        record = None if work is None else self.history.runs.of_number(work.run)
+        return super().state(), record and version_of(self.live, record)
 
     def period_of(self, window: Window, whole: Window) -> dict[str, str]:
         """Return the arguments that other plots are asked for a part, or all, of the work with."""
         work = work_of(self.live, self.period, self.run)
-        is_run = work is not None and work.run and window == whole
-        return {"run": str(work.run)} if work and is_run else arguments_of(window)
+        if work is not None and work.run and window == whole:
+            return {"run": str(work.run)}
+        return arguments_of(window)
 
 
 @register_plot
@@ -116,7 +127,7 @@ class WhereTheTimeGoes(OfWork[Budget], BarPlot):
     """The budget of the work that is shown."""
 
     name = "budget"
-    reads = ("actions", "running", "nthreads", "activities", "workers", "events")
+    reads = ("actions", "running", "nthreads", "activities", "workers", "events", "prefixes")
     empty = "No task has run yet. As soon as one has, its time is here."
 
     accepts: ClassVar[Mapping[str, str]] = {

@@ -251,7 +251,9 @@ class Compare(JobView[Compared | str], BarPlot):
         """Return what the bars are; see `DataPlot.note`."""
         if self._by == "time":
             return "Seconds of the run: the rows below the first add up to it, in both runs"
-        return "Seconds of tasks that ended well; “same” is within 5 % and 1 s, in bytes as well"
+        return (
+            "Seconds of tasks that ended well; “same”: within 5 % and 1 s, in tasks and bytes too"
+        )
 
     def why_empty(self) -> str:
         """Return that it takes two runs; see `DataPlot.why_empty`."""

@@ -33,7 +33,10 @@ class Findings(OfWork[Answer], TablePlot):
     """Findings of a period; without one, of the work that goes on or was done last."""
 
     name = "findings"
-    reads = ("actions", "running", "activities", "workers", "events", "series", "groups")
+    reads = (
+        *("actions", "running", "activities", "workers"),
+        *("events", "series", "groups", "prefixes"),
+    )
     empty = "No task has run yet. Soon after the first ones it says here what is slow."
 
     columns = (
@@ -123,9 +126,10 @@ class Findings(OfWork[Answer], TablePlot):
 
     def open_row(self, key: str) -> None:
         """Open what shows that a finding is right."""
-        its = self.answer
-        for one in its.findings if its else ():
-            if its and one.cause == key:
+        if (its := self.answer) is None:
+            return
+        for one in its.findings:
+            if one.cause == key:
                 plot, arguments, window = one.evidence
                 period = self.period_of(window, its.window) if get_plot(plot).has_period else {}
                 self.open(plot, **arguments, **period)

@@ -14,7 +14,7 @@ from dask_diag_lab.analysis.estimates import critical_path
 from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store.arrays import Floats
-from dask_diag_lab.store.queries import PolledQueries
+from dask_diag_lab.store.queries import PolledQueries, can_ask
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 
@@ -85,15 +85,18 @@ class Lineage:
             own = self._block({"key": key}) if block is None else [block]
             begin, end = (own[-1][1], own[-1][2]) if own else (inf, -inf)
             names = ("dependencies", "dependents")
-            kin = {n: (answer.get(n) or known.get(n, []))[:MAX_KIN] for n in names}
+            both = {
+                n: {o["key"]: o for of in (answer, known) for o in of.get(n, ())} for n in names
+            }
+            kin = {n: list(of.values())[:MAX_KIN] for n, of in both.items()}
             before = [its for one in kin["dependencies"] for its in self._block(one, until=begin)]
             after = [its for one in kin["dependents"] for its in self._block(one, since=end)]
             ways = [(its[0], its[2], slot, start) for its in before for slot, start, _ in own]
             ways += [(slot, stop, its[0], its[1]) for its in after for slot, _, stop in own]
             counts = answer.get("counts", {})
-            n = sum(max(counts.get(name, 0), len(known.get(name, ()))) for name in names)
+            n = sum(max(counts.get(name, 0), len(both[name])) for name in names)
             note = ""
-            if not (answer or known or query.state == "asked"):
+            if not (answer or known) and (query.n_answers or not can_ask(self._live)):
                 note = "nobody knows any more what the chosen task needed"
             elif n > len(ways):
                 note = f"{len(ways)} of {fmt.count(n)} dependencies and dependents outlined"
