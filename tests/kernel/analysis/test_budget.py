@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from dask_diag_lab.analysis.budget import Budget, budget_of
+from dask_diag_lab.analysis.budget import Budget, budget_of, stretches_of
 from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import History
@@ -161,6 +161,23 @@ def test_all_categories_together_are_what_was_offered(
         assert sum(workers.values()) == pytest.approx(its.seconds[name])
 
 
+def test_what_has_not_begun_is_of_no_row_of_a_task_stream() -> None:
+    history, maker = history_of([]), BatchMaker()
+    maker.action(0, 1, worker="tcp://b:1", ready=0.0, assigned=0.0)
+    maker.time = T0 + LAST
+    workers = [
+        worker_row(one, nthreads=n, processing=n, incoming_bytes=one == "tcp://b:1")
+        for one, n in WORKERS.items()
+    ]
+    history.apply(maker.batch(workers=workers, graphs=[(1, 0.0, "mine", 4)]))
+    facts = facts_of(history, Window(T0, T0 + LAST), T0 + LAST)()
+    waited = {name: budget(history).seconds[name] for name in ("starting", "transfer")}
+    assert waited == pytest.approx({"starting": LAST - 1, "transfer": 2 * (LAST - 1)})
+    assert not len(stretches_of(facts, "transfer")["slot"])
+    assert len(stretches_of(facts, "computing")["slot"]) == 1
+    assert set(stretches_of(facts, "starting")["slot"].tolist()) == {0}
+
+
 def test_rows_that_were_lost_are_not_the_client() -> None:
     history, maker = History(), BatchMaker()
     address, n_threads = "tcp://a:1", 1
@@ -169,3 +186,7 @@ def test_rows_that_were_lost_are_not_the_client() -> None:
     maker.action(8, 9, worker=address, ready=0.0, assigned=0.0)
     history.apply(maker.batch(actions_dropped=5))
     assert budget(history, 0, 9).seconds == pytest.approx({"computing": 2, "unknown": 7})
+    maker.action(8, 8.5, worker=address, ready=0.0, assigned=0.0)  # told late
+    n_gaps = len(history.gaps)
+    history.apply(maker.batch(actions_dropped=1))
+    assert len(history.gaps) == n_gaps

@@ -257,10 +257,21 @@ def test_what_workers_have_not_begun_is_not_the_client() -> None:
     assert given(one_each).budget.seconds == pytest.approx(
         {"computing": 1, "dependencies": 3, "transfer": 4 * 9}
     )
+    assert "transfer" not in found(given(one_each))  # whose it was is known when it has ended
     crowd = [worker_row(w, nthreads=1, processing=8 * (w == WORKERS[0])) for w in WORKERS]
     assert given(crowd).budget.seconds == pytest.approx(
         {"computing": 1, "dependencies": 3, "starting": 9, "unbalanced": 3 * 9}
     )
+
+
+def test_how_long_tasks_waited_is_of_their_own_run() -> None:
+    def beside(maker: BatchMaker) -> Mapping[str, Any]:
+        ran(maker, 0, 1, graph=1)
+        ran(maker, 8, 9, 1, graph=2)
+        graphs = [(1, 0.0, "mine", 4), (2, 8.0, "other", 1)]
+        return {"prefixes": [prefix_row("gpu", no_worker=3)], "graphs": graphs}
+
+    assert case_with(beside, run=1).budget.seconds["scheduler"] == pytest.approx(3 * 9)
 
 
 def test_where_nobody_can_begin_it_says_so_and_of_the_next_block_it_does_not() -> None:

@@ -7,6 +7,7 @@ import pytest
 from dask_diag_lab.schema import Outcome
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
+from dask_diag_lab.views import data
 from dask_diag_lab.views.scheduler.budget import WhereTheTimeGoes
 from dask_diag_lab.views.scheduler.findings import Findings
 from tests.kernel.store.batches import T0, BatchMaker, prefix_row, worker_row
@@ -64,6 +65,25 @@ def test_a_click_keeps_to_the_run() -> None:
         shown.view.open_row(row)
         assert shown.view.plot_link is not None
         assert shown.view.plot_link.arguments.get("run") == "1"
+
+
+def test_what_waits_is_shown_though_nothing_else_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data, "REST", 0.0)
+    live, maker = LiveSession(clock=lambda: 0.0), BatchMaker()
+    live.apply(maker.batch(workers=[worker_row("tcp://w0:1", nthreads=1)]))
+    maker.action(0, 1, ready=0.0, assigned=0.0, graph=1)
+    maker.time = T0 + 2
+    waiting = [prefix_row("inc", no_worker=3)]
+    live.apply(maker.batch(graphs=[(1, 0.0, "mine", 4)], prefixes=waiting))
+    shown = [Drawn(plot(live)) for plot in (Findings, WhereTheTimeGoes)]
+    states = [one.view.state() for one in shown]
+    maker.time = T0 + 60
+    live.apply(maker.batch())
+    assert all(one.view.state() != state for one, state in zip(shown, states, strict=True))
+    findings, budget = (one.view.table().columns for one in shown)
+    assert findings["cause"] == ["no-worker"]
+    waited = dict(zip(budget["category"], budget["seconds"], strict=True))
+    assert waited["scheduler"] == pytest.approx(59, rel=0.1)
 
 
 def test_before_the_first_task_has_begun_it_says_why() -> None:
