@@ -48,7 +48,9 @@ export function clusterFor<T extends ICluster>(origin: IOrigin, all: readonly T[
   const gone = (origin.peers ?? []).filter(one => !isLive(one));
   const self = gone.find(({ id }) => id === origin.dashboard);
   if (self === undefined) {
-    return found[found.length - 1] ?? own; // it had none yet
+    // Without peers it was opened when its own had ended already, unless it had none yet.
+    const isOfEnded = own !== undefined && origin.peers === undefined;
+    return isOfEnded ? own : (found[found.length - 1] ?? own);
   }
   const has = (list: readonly Peer[], { name }: Peer): boolean =>
     list.some(one => one.name === name);

@@ -129,9 +129,8 @@ export function isOfNotebook(
   if (!isOwn) {
     notify(
       trans.__(
-        'A cell in %1 would show the cluster of its current client, not %2.',
-        PathExt.basename(context.path),
-        dashboards.get(dashboard)?.shownName ?? dashboard
+        'A cell in %1 shows the cluster of its current client; this plot is of another one.',
+        PathExt.basename(context.path)
       )
     );
   }

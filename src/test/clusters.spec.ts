@@ -17,7 +17,15 @@ describe('a plot', () => {
   });
 
   it('goes on with the new cluster of its kernel once its own has ended', () => {
-    expect(clusterFor(ORIGIN, [stale, restarted, newer])).toBe(newer);
+    const followed = { ...ORIGIN, peers: peersOf(ORIGIN, own, [own]) };
+    expect(clusterFor(followed, [stale, restarted, newer])).toBe(newer);
+  });
+
+  it('of a cluster that had ended when it was opened shows that', () => {
+    expect(clusterFor(ORIGIN, [stale, sibling])).toBe(stale);
+    const beside = { ...ORIGIN, peers: peersOf(ORIGIN, stale, [stale, sibling]) };
+    expect(clusterFor(beside, [stale, sibling])).toBe(stale);
+    expect(clusterFor(beside, [stale, sibling, newer])).toBe(newer);
   });
 
   it('keeps its own where another one, which was there beside it, lives on', () => {
@@ -97,7 +105,8 @@ describe('a plot', () => {
   });
 
   it('else that of its notebook, after a new kernel', () => {
-    expect(clusterFor(ORIGIN, [stale, restarted, other])).toBe(restarted);
+    const followed = { ...ORIGIN, peers: peersOf(ORIGIN, own, [own]) };
+    expect(clusterFor(followed, [stale, restarted, other])).toBe(restarted);
   });
 
   it('shows the last of its own cluster while nobody comes after it', () => {
