@@ -294,19 +294,19 @@ def stretches_of(facts: Facts, category: str) -> Columns:
     is_of = [np.ones(len(begin), np.bool_)] * n_workers
     if use.worker is not None:
         is_of = [use.worker[begin] == one for one in range(n_workers)]
-    shares = [_share(use.time[begin[its]], use.time[end[its]], edges) for its in is_of]
+    shares = [covered_share(use.time[begin[its]], use.time[end[its]], edges) for its in is_of]
     found: list[Columns] = [{"slot": np.empty(0, np.int64), "start": nothing, "stop": nothing}]
     for slot, of in enumerate(facts.slots.tolist()):
         its = actions["slot"] == slot
         start, stop = (actions[name][its] - window.start for name in ("start", "stop"))
-        is_it = (shares[of] > LEAST) & (_share(start, stop, edges) < 1 - LEAST)
+        is_it = (shares[of] > LEAST) & (covered_share(start, stop, edges) < 1 - LEAST)
         at = np.flatnonzero(np.diff(is_it, prepend=False, append=False))
         start, stop = window.start + edges[at[::2]], window.start + edges[at[1::2]]
         found.append({"slot": np.full(len(start), slot), "start": start, "stop": stop})
     return joined(found)
 
 
-def _share(start: Floats, stop: Floats, edges: Floats) -> Floats:
+def covered_share(start: Floats, stop: Floats, edges: Floats) -> Floats:
     """Return which share of the time from each edge to the next lies in any stretch."""
     order = np.argsort(start, kind="stable")
     start, stop = start[order], np.maximum.accumulate(stop[order])
@@ -408,7 +408,7 @@ def _by_prefix(
     sums_of["scheduler"] = np.bincount(prefix, assigned - ready)
     found = {}
     for category, sums in sums_of.items():
-        its = np.flatnonzero(sums)
+        its = np.flatnonzero(sums[1:]) + 1  # 0 is of what has not begun
         scale = seconds[category] / total if (total := sums.sum()) > 0 else 0.0
         found[category] = dict(zip(its.tolist(), (sums[its] * scale).tolist(), strict=True))
     waits = facts.waiting_share

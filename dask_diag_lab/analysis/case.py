@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from dask_diag_lab.analysis.budget import Budget, Facts, budget_of
+from dask_diag_lab.analysis.budget import Budget, Facts, budget_of, covered_share
 from dask_diag_lab.analysis.facts import facts_of
 from dask_diag_lab.schema import STATES, Kind, Outcome
 from dask_diag_lab.store import History
@@ -127,6 +127,14 @@ class Case:
         window, workers = self.facts.window, self.facts.workers
         is_there: Bools = (workers["joined"] < window.stop) & (workers["left"] > window.start)
         return is_there
+
+    @cached_property
+    def without_workers_s(self) -> float:
+        """How long no worker was there."""
+        workers, window = self.facts.workers, self.facts.window
+        joined, left = (np.clip(workers[name], *window) for name in ("joined", "left"))
+        share = covered_share(joined, np.maximum(left, joined), np.array(window))
+        return float(1 - share[0]) * self.wall_s if self.wall_s > 0 else 0.0
 
     @property
     def wall_s(self) -> float:
@@ -283,8 +291,9 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
             one.is_nested and one.start < window.stop and one.last > window.start
             for one in ([record] if record else history.runs)
         ),
-        "is_over": not (states.any() or (is_now and history.running.count))
-        or bool(record and record.is_over),
+        "is_over": record.is_over
+        if record
+        else not (states.any() or (is_now and history.running.count)),
     }
 
     def make() -> Case:

@@ -182,6 +182,8 @@ def _unknown(case: Case, released: Ints) -> str:
         return "tasks have submitted tasks"
     if case.n_stuck:
         return "no worker may run some of the tasks"
+    if case.without_workers_s > MOST_LOST * case.wall_s:
+        return "there were no workers for some of the time"
     names = {case.names.get(of.prefix, "") for of in case.prefixes}
     has_waited = (released < 0) & (case.tasks["ready"] > _came(case) + EXACT_S)
     if not names <= case.needs.keys() or has_waited.mean() > MOST_LOST:

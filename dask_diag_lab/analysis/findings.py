@@ -476,7 +476,10 @@ def _scheduler(case: Case) -> Found | None:
 
 
 def _no_worker(case: Case) -> Found:
-    return Found(1.0, case.n_stuck, 0.0, _of("stuck"), {"n": case.n_stuck})
+    n, how, lacked_s = case.n_stuck, "may run", case.without_workers_s
+    if not n and lacked_s > max(LEAST_S, 0.05 * case.wall_s):
+        n, how = len(case.tasks["start"]), f"was there for {lacked_s:.1f} s, to run"
+    return Found(1.0, n, 0.0, _of("stuck"), {"n": n, "how": how})
 
 
 def _uneven_memory(case: Case) -> Found | None:
@@ -534,7 +537,10 @@ def findings_of(case: Case, write: Write) -> list[Finding]:
     rules = RULES if case.budget.offered_s else [rule for rule in RULES if rule.look is _no_worker]
     looked = ((rule, rule.look(case)) for rule in rules if case.is_over or rule.is_lasting)
     passed = [(rule, one) for rule, one in looked if one and _passes(rule, one, case)]
-    passed.sort(key=lambda pair: -_saved_s(pair[0], pair[1], case))
+    # Without workers all else is nothing.
+    passed.sort(
+        key=lambda pair: (pair[0].look is not _no_worker, -_saved_s(pair[0], pair[1], case))
+    )
     explained: set[str] = set()
     found: list[Finding] = []
     skew_s = max((_saved_s(*pair, case) for pair in passed if pair[0].cause == "skew"), default=0.0)
@@ -556,7 +562,7 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         return f"{share} of the thread time was not recorded: nothing can be said"
     if not case.wall("computing", "waiting-in-tasks"):
         did = "no task has ended well" if case.wall(*BUSY) else "no task has run"
-        return f"Nothing to report: {did}"
+        return f"Nothing to report: {did if case.is_over else 'no task has ended yet'}"
     share, waits = (
         write("percent", 100 * case.share(of)) for of in ("computing", "waiting-in-tasks")
     )
@@ -567,7 +573,7 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         rest = f"{write('percent', 100 * case.share(most))} {CATEGORIES[most].label.lower()}, "
         rest = "" if most in ("computing", "waiting-in-tasks") else rest
         return f"No single cause stands out{so_far}: {rest}{share} computing, {waiting}"
-    best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks"), 0.0)
+    best_s = max(case.wall_s - case.wall("computing", "waiting-in-tasks", "other-runs"), 0.0)
     is_well = best_s <= max(case.wall_s / 4, LEAST_S)
     says = "Nothing to report" if is_well else "No single cause stands out"
     return f"{says}{so_far}: {share} computing; at best {write('seconds', best_s)} faster"

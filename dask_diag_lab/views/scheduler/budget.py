@@ -50,7 +50,7 @@ STYLES: Final[Mapping[str, Style]] = {
     "unknown": Style("gone", "/", "nobody recorded what was done"),
     "transfer": Style("transfer", "-", "use larger pieces, or fewer shuffles"),
     "starting": Style(
-        "waiting", "\\", "tasks are short for what starting one takes; use larger pieces"
+        "waiting", "\\", "tasks are on their way; where they are short, use larger pieces"
     ),
     "scheduler": Style(
         "waiting",
@@ -82,7 +82,7 @@ def work_of(live: LiveSession, period: Window, run: int) -> WorkShown | None:
         return WorkShown(period, run, now)
     start = history.busy.burst_start(history.running.places(now)[1])  # infinite before any task
     last = next((one for one in reversed(list(history.runs)) if one.n_submitted), None)
-    if last is not None and (last.last >= start or not isfinite(start)):
+    if last is not None and (last.last >= start or not (isfinite(start) and last.is_over)):
         return WorkShown(Window(last.start, last.stop), last.number, max(now, last.last))
     if not isfinite(start):
         return None

@@ -105,7 +105,7 @@ class Findings(OfWork[Answer], TablePlot):
         """Return what it is of, and that more may come; see `DataPlot.note`."""
         more = ""
         if self.answer and not self.answer.is_over:
-            more = "Work goes on: this is lost, its share may fall, and more may come"
+            more = "Work goes on: shares may fall, and more may come"
         return " · ".join(filter(None, (self._code, more)))
 
     def why_empty(self) -> str:

@@ -67,7 +67,7 @@ def headline(share: Sequence[float], n_asked: int, n_threads: int) -> str:
         busy, moving, disk, idle = shares(share)
         between = [(moving, "transfer"), (disk, "disk")]
         named = [f"{part} {what}" for part, what in between if part != _NONE]
-        parts = [f"{busy} in tasks", *named, f"{idle} idle"]
+        parts = [f"{busy} in tasks", *named, f"{idle} {'otherwise ' if named else ''}idle"]
     if n_threads:
         some_of = f"{count(n_asked)} of " if n_asked < n_threads else ""
         parts.append(some_of + plural(n_threads, "thread"))

@@ -14,6 +14,7 @@ from dask_diag_lab.analysis.estimates import critical_path, what_if
 from dask_diag_lab.analysis.findings import Finding, findings_of, verdict
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store import History
+from dask_diag_lab.store.runs import Piece
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from tests.kernel.store.batches import T0, BatchMaker, group_row, prefix_row, worker_row
@@ -262,6 +263,42 @@ def test_what_workers_have_not_begun_is_not_the_client() -> None:
     assert given(crowd).budget.seconds == pytest.approx(
         {"computing": 1, "dependencies": 3, "starting": 9, "unbalanced": 3 * 9}
     )
+
+
+def test_a_time_without_workers_is_said_also_when_they_have_come() -> None:
+    history, maker = History(), BatchMaker()
+    maker.time = T0 + 6
+    history.apply(maker.batch(graphs=[(1, 0.0, "mine", 8)], prefixes=[prefix_row("inc", queued=8)]))
+    rows = [worker_row(one, nthreads=1) for one in WORKERS]
+    came = [
+        (T0 + 6, "worker-added", {"worker": one, "name": one, "nthreads": 1}) for one in WORKERS
+    ]
+    for at in range(8):
+        ran(maker, 6 + at // 4, 7 + at // 4, at % 4, wait=6.0 + at // 4, graph=1)
+    maker.time = T0 + 8
+    done: dict[str, Any] = {"prefixes": [prefix_row("inc", memory=8)]}
+    done["groups"] = [group_row("inc", "inc")]
+    history.apply(maker.batch(workers=rows, events=came, **done))
+    case = case_of(history, Window(T0, T0 + 8), T0 + 8, 1)()
+    first = next(iter(found(case).values()))
+    assert (first.cause, first.text) == (
+        "no-worker",
+        "no worker was there for 6.0 s, to run 8 tasks",
+    )
+    assert not critical_path(case).steps
+
+
+def test_while_its_cell_goes_on_a_run_is_not_over() -> None:
+    history, maker = History(), BatchMaker()
+    history.runs.clients.add("mine")
+    history.runs.note_code(Piece("1", "x.compute()", "cell", 1, T0))
+    history.apply(maker.batch(workers=[worker_row(WORKERS[0], nthreads=1)]))
+    ran(maker, 0, 1, graph=1)
+    maker.time = T0 + 10
+    history.apply(maker.batch(graphs=[(1, 0.0, "mine", 1)]))
+    case = case_of(history, Window(T0), T0 + 10, 1)()
+    assert not case.is_over
+    assert "client" not in found(case)  # the gap may still be followed by tasks
 
 
 def test_how_long_tasks_waited_is_of_their_own_run() -> None:

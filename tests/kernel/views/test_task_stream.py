@@ -181,7 +181,7 @@ def test_shares_of_all_threads_add_up_and_time_counts_once(feed: Feed) -> None:
     feed.send(10)
     view, _ = built(feed)
     parts = view.caption.headline.split(" · ")
-    assert parts == ["63 % in tasks", "12 % transfer", "25 % idle", "4 threads"]
+    assert parts == ["63 % in tasks", "12 % transfer", "25 % otherwise idle", "4 threads"]
 
 
 def test_rows_of_threads_that_tasks_left_are_no_threads(feed: Feed) -> None:
