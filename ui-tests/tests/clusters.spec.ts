@@ -96,7 +96,7 @@ test('each of two clusters of a notebook keeps its panes until told: when one cl
   const [first, second] = await makeBoth();
   // A cell would show the other one.
   await lab.dropIn('progress', notebook.panel, 1);
-  await expect(page.locator('.Toastify')).toContainText('not pair.ipynb.');
+  await expect(page.locator('.Toastify')).toContainText('this plot is of another one');
   await expect(notebook.cells('dask_diag_lab')).toHaveCount(0);
   // A tag is there while both are open, and the same in every place.
   const tags = page.locator('#dask-diag-lab-sidebar .jp-DaskDiag-header .jp-DaskDiag-tag');
