@@ -130,11 +130,16 @@ class Case:
 
     @cached_property
     def without_workers_s(self) -> float:
-        """How long no worker was there."""
-        workers, window = self.facts.workers, self.facts.window
-        joined, left = (np.clip(workers[name], *window) for name in ("joined", "left"))
-        share = covered_share(joined, np.maximum(left, joined), np.array(window))
-        return float(1 - share[0]) * self.wall_s if self.wall_s > 0 else 0.0
+        """How long tasks waited and no worker was there."""
+        if self.wall_s <= 0:
+            return 0.0
+        workers, tasks, window = self.facts.workers, self.tasks, self.facts.window
+        begin = np.append(workers["joined"], np.fmin(tasks["ready"], tasks["start"]))
+        end = np.append(workers["left"], tasks["start"])
+        begin, end = np.clip(begin, *window), np.clip(np.fmax(end, begin), *window)
+        n, edges = len(workers["joined"]), np.array(window)
+        share = covered_share(begin, end, edges) - covered_share(begin[:n], end[:n], edges)
+        return float(share[0]) * self.wall_s
 
     @property
     def wall_s(self) -> float:

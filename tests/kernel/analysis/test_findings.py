@@ -286,6 +286,8 @@ def test_a_time_without_workers_is_said_also_when_they_have_come() -> None:
         "no worker was there for 6.0 s, to run 8 tasks",
     )
     assert not critical_path(case).steps
+    before = case_of(history, Window(T0 - 60, T0 + 8), T0 + 8)()  # nobody waited then
+    assert before.without_workers_s == pytest.approx(6)
 
 
 def test_while_its_cell_goes_on_a_run_is_not_over() -> None:
