@@ -107,7 +107,11 @@ class Target:
         ------
         RuntimeError
             The client is not connected.
+        TypeError
+            It is none.
         """
+        if not hasattr(client, "connection_args"):
+            raise TypeError(f"{client!r:.100} is no client: give one of `distributed.Client`.")
         # The public `scheduler_info()` makes a call; a busy scheduler would hold up the caller.
         identity = client._scheduler_identity
         scheduler_id = identity.get("id")

@@ -146,7 +146,7 @@ class Diagnostics:
         """
         from dask_diag_lab.server.export import read_table
 
-        return self._call(lambda: read_table(self.url, plot, arguments))
+        return self.call(lambda: read_table(self.url, plot, arguments))
 
     def export(self, plot: str, path: str | os.PathLike[str], **arguments: str) -> Any:
         """Write what a plot shows to a file.
@@ -177,7 +177,7 @@ class Diagnostics:
         """
         from dask_diag_lab.server.export import download
 
-        return self._call(lambda: download(self.url, plot, os.fspath(path), arguments))
+        return self.call(lambda: download(self.url, plot, os.fspath(path), arguments))
 
     def save(
         self,
@@ -220,9 +220,15 @@ class Diagnostics:
             taken = self._run_soon(lambda: self._composition.snapshot(selection), of_history=True)
             taken.result(START_TIMEOUT_S)(Path(path))
 
-        return self._call(save)
+        return self.call(save)
 
-    def submit(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> Future[T]:
+    def submit(
+        self,
+        function: Callable[[LiveSession], T],
+        *,
+        is_fresh: bool = False,
+        of_history: bool = False,
+    ) -> Future[T]:
         """Run ``function(live)`` on the loop of these diagnostics: the only way to what is known.
 
         Returns at once.
@@ -234,6 +240,8 @@ class Diagnostics:
             up every plot while it runs.
         is_fresh : bool
             Bring its history up to what the scheduler knows now before that.
+        of_history : bool
+            Also after their last client has closed, while they are served: with what is known.
 
         Returns
         -------
@@ -241,7 +249,9 @@ class Diagnostics:
             Its exception is that of ``function``, a ``LinkLostError`` when the scheduler could not
             be reached, or a RuntimeError when these diagnostics ended.
         """
-        return self._run_soon(lambda: self._composition.ask(function, is_fresh=is_fresh))
+        ask = self._composition.ask
+        is_fresh = is_fresh and not (of_history and self._is_history)
+        return self._run_soon(lambda: ask(function, is_fresh=is_fresh), of_history=of_history)
 
     def draw(
         self,
@@ -291,7 +301,7 @@ class Diagnostics:
         answer.set_exception(RuntimeError(self._why_closed))
         return answer
 
-    def _call(self, function: Callable[[], T]) -> T | Coroutine[Any, Any, T]:
+    def call(self, function: Callable[[], T]) -> T | Coroutine[Any, Any, T]:
         """Call what blocks; on the loop of an asynchronous client return a coroutine that does."""
         if any(client.asynchronous for client in self._living):
             return asyncio.to_thread(function)
@@ -616,6 +626,11 @@ class _Attachments:
                 self._history = None
             self._loaded.discard(diagnostics)
 
+    def history_of(self, client: Client | None) -> Diagnostics | None:
+        """Return the history that is kept, if it is of a client's cluster, or of any where None."""
+        kept = self._history
+        return kept if kept is not None and (client is None or kept.is_for(client)) else None
+
     def keep(self, diagnostics: Diagnostics) -> None:
         """Make an open one the history, in the place of the one before."""
         with self.lock:
@@ -708,6 +723,16 @@ def attach(client: Client | None = None) -> Diagnostics:
     if reason := missing_bokeh():
         warnings.warn(reason, RuntimeWarning, stacklevel=2)
     return diagnostics
+
+
+def known_of(client: Client | None = None) -> Diagnostics:
+    """Do what `attach` does; of a cluster that has closed return what is kept of it, if it is."""
+    try:
+        return attach(client)
+    except RuntimeError:
+        if (kept := _attachments.history_of(client)) is None:
+            raise
+        return kept
 
 
 def load(path: str | os.PathLike[str]) -> Diagnostics:

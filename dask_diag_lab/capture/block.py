@@ -164,7 +164,8 @@ class CaptureBlock:
                 self._ask(is_seen, is_fresh=True)
 
     def _ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> T:
-        return self._diagnostics.submit(function, is_fresh=is_fresh).result(TIMEOUT_S)
+        asked = self._diagnostics.submit(function, is_fresh=is_fresh, of_history=True)
+        return asked.result(TIMEOUT_S)
 
 
 def end_of(live: LiveSession) -> float:

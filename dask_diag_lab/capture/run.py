@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import operator
 import os
 import re
@@ -101,7 +100,8 @@ def runs(
     Parameters
     ----------
     client : distributed.Client or Diagnostics, optional
-        Such as the recording that `load` returned. Default: the current client.
+        Such as the recording that `load` returned. Default: the current client; in a notebook
+        without one, the last, whose cluster has closed.
 
     Returns
     -------
@@ -113,18 +113,20 @@ def runs(
     RuntimeError
         There is no client, its scheduler cannot be reached, or the diagnostics are closed.
     """
-    from dask_diag_lab.session import Diagnostics, attach, catch_up_beside, current_client
+    from dask_diag_lab.session import Diagnostics, catch_up_beside, known_of
 
-    def read(of: Diagnostics) -> list[Run]:
+    of = client if isinstance(client, Diagnostics) else known_of(client)
+
+    def read() -> list[Run]:
         catch_up_beside(of)
-        numbers = of.submit(lambda live: [one.number for one in live.history.runs], is_fresh=True)
-        return [Run.of_number(of, number) for number in numbers.result(TIMEOUT_S)]
+        asked = of.submit(_numbers, is_fresh=True, of_history=True)
+        return [Run.of_number(of, number) for number in asked.result(TIMEOUT_S)]
 
-    if isinstance(client, Diagnostics):
-        return read(client)
-    client = current_client() if client is None else client
-    diagnostics = attach(client)
-    return asyncio.to_thread(read, diagnostics) if client.asynchronous else read(diagnostics)
+    return of.call(read)
+
+
+def _numbers(live: LiveSession) -> list[int]:
+    return [one.number for one in live.history.runs]
 
 
 class Run(CaptureBlock):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 from dask_diag_lab.notebook import WAIT_S, at_cell_ends, is_headless
-from dask_diag_lab.session import attach
+from dask_diag_lab.session import known_of
 from dask_diag_lab.views.registry import Plot, all_plots, get_plot
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def plot(
     name : str
         Such as ``"task-stream"``; `plots` lists them.
     client : distributed.Client, optional
-        Default: the current client.
+        Default: the current client; without one, the last, whose cluster has closed.
     height : int
         Pixels, 80 to 4000.
     **arguments : str or number
@@ -159,7 +159,7 @@ def plot(
         name: f"{one}" if isinstance(one, float | int) else one for name, one in arguments.items()
     }
     given = read_arguments(texts)
-    diagnostics = attach(client)
+    diagnostics = known_of(client)
     return LivePlot(found, diagnostics.id, int(height), given, ref(diagnostics))
 
 

@@ -22,7 +22,6 @@ const ARGUMENTS = {
   id: ['string', 'The id of a pane; that of the pane in front by default.'],
   plot: ['string', 'The name of a plot, such as task-stream.'],
   dashboard: ['string', 'The id of a dashboard; by default that of the notebook in front.'],
-  from: ['string', 'The id of the dashboard whose panes change.'],
   run: ['number', 'The number of a run of that dashboard.'],
   other: ['number', 'The number of the run that it is compared with.'],
   otherDashboard: ['string', 'The id of the dashboard of that run, where it is another one.'],

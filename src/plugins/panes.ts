@@ -189,11 +189,10 @@ export function addClusterCommands(context: IPaneContext): void {
       'Show another cluster in the panes that show the cluster of the pane in front'
     ),
     icon: listIcon,
-    describedBy: describedBy('id', 'from', 'dashboard'),
+    describedBy: describedBy('id', 'dashboard'),
     isEnabled: args => panes.meant(args) !== null,
     execute: async args => {
-      const from = textArg(args, 'from');
-      const own = from ? panes.bindingTo(from) : panes.meant(args)?.content.binding;
+      const own = panes.meant(args)?.content.binding;
       const others = dashboards.all.filter(
         ({ id, kind, state }) =>
           id !== own?.dashboard && kind === (own?.kind ?? 'diagnostics') && state !== 'stale'

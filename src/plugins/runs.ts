@@ -36,6 +36,8 @@ function addRunCommands(context: IContext): void {
   panes?.tracker.widgetAdded.connect((_, pane) => {
     if (pane.content.plot === 'compare' && !pane.isDisposed) {
       followComparison(context, panes, pane);
+    } else if (pane.key.startsWith(COMPARED)) {
+      pane.content.changed.connect(() => moveOthers(panes, pane));
     }
   });
   app.commands.addCommand(CommandIDs.showRun, {
@@ -98,7 +100,10 @@ function addRunCommands(context: IContext): void {
 
 type OwnedRun = readonly [IKnownDashboard, IRun];
 
-/** What the keys of the task streams that a comparison opened begin with, also after a reload. */
+/**
+ * What the keys of the task streams that a comparison opened begin with, also after a reload; the
+ * moment at which its run began comes next (ms).
+ */
 const COMPARED = 'compared-';
 
 function streamsOf({ tracker }: PaneManager): readonly Pane[] {
@@ -110,6 +115,27 @@ function streamsOf({ tracker }: PaneManager): readonly Pane[] {
 
 function closeStreams(panes: PaneManager): void {
   streamsOf(panes).forEach(stream => stream.dispose());
+}
+
+/** Show the same seconds of both runs, where a stream that the reader is at has moved. */
+function moveOthers(panes: PaneManager, { key, content }: Pane): void {
+  const streams = streamsOf(panes);
+  const [leader] = [':hover', ':focus-within'].flatMap(
+    used => streams.find(({ node }) => node.matches(used)) ?? []
+  );
+  const { start, stop } = content.live.control?.tableArguments ?? {};
+  if (leader?.key !== key || !start || !stop) {
+    return;
+  }
+  const beganAt = (of: string): number => Number(of.slice(COMPARED.length).split('-')[0]) / 1000;
+  for (const other of streams.filter(one => one !== leader)) {
+    const by = beganAt(other.key) - beganAt(key);
+    const [from, to] = [start, stop].map(time => (Number(time) + by).toFixed(3)) as [
+      string,
+      string
+    ];
+    other.content.choose({ ...other.content.arguments, start: from, stop: to });
+  }
 }
 
 /** Mark the runs that a pane compares, until it is closed, and their streams with it. */
@@ -157,7 +183,8 @@ function compare({ app, services }: IContext, panes: PaneManager, pair: readonly
   let place: IPlacement = { mode: largest ? 'tab-after' : 'split-right', ref };
   for (const [{ id }, { number, start }] of inOrder) {
     const alone = { run: String(number), stop: (start + longest).toFixed(3) };
-    const stream = panes.create('task-stream', panes.bindingTo(id), alone, COMPARED + UUID.uuid4());
+    const key = `${COMPARED}${Math.round(1000 * start)}-${UUID.uuid4()}`;
+    const stream = panes.create('task-stream', panes.bindingTo(id), alone, key);
     panes.show(stream, place);
     panes.activate(stream);
     place = { mode: split, ref: stream.id };

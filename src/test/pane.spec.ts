@@ -2,11 +2,11 @@ import type { ILabShell, JupyterFrontEnd } from '@jupyterlab/application';
 import { Widget } from '@lumino/widgets';
 
 import { PaneManager } from '../plugins/panemanager';
-import { addClusterCommands } from '../plugins/panes';
 import { Settings } from '../plugins/settings';
 import { NO_ARGUMENTS } from '../protocol/control';
 import { bindingOf, type IBinding } from '../widgets/binding';
 import { paneFor, type PlotPane } from '../widgets/pane';
+import { PlotWidget } from '../widgets/plotwidget';
 import { dashboard } from './dashboards';
 import { FakeApp, services } from './services';
 
@@ -69,7 +69,6 @@ describe('the panes', () => {
   const settings = new Settings(null, given.trans);
   const shared = { app: front, services: given, settings, notebooks: null };
   const panes = new PaneManager(shared, labShell);
-  addClusterCommands({ ...shared, panes });
 
   it('are opened once a plot, beside each other, and reused for another choice', () => {
     const binding = bindingOf(own);
@@ -81,12 +80,17 @@ describe('the panes', () => {
     expect(panes.of(binding)).toHaveLength(2);
   });
 
-  it('ask once which cluster they follow, where neither its name nor its place tells', () => {
+  it('ask once, cells as well, which cluster they follow, where nothing tells it', () => {
     const others = [own, { ...own, id: 'b', shownName: 'b' }];
     given.dashboards.set(...others);
     const [first, second] = ['progress', 'cpu'].map(plot =>
       panes.open(plot, bindingOf(others[1]!))
     );
+    const cell = new PlotWidget({
+      plot: 'budget',
+      binding: second!.content.binding,
+      services: given
+    });
     given.dashboards.set({ ...next, shownName: 'new' });
     const buttons = second!.node.querySelectorAll<HTMLElement>('.jp-DaskDiag-message button');
     expect([...buttons].map(one => one.textContent)).toEqual(['Follow new']);
@@ -96,6 +100,8 @@ describe('the panes', () => {
       expect(pane.node.querySelector('.jp-DaskDiag-message button')).toBeNull();
       pane.dispose();
     }
+    expect(cell.binding.dashboard).toBe('next');
+    cell.dispose();
     given.dashboards.set(own);
   });
 

@@ -11,9 +11,8 @@ import type { IBlocker } from '../plot/state';
 import { isSameArguments, NO_ARGUMENTS } from '../protocol/control';
 import type { IPlotLink, PlotArguments } from '../protocol/control';
 import type { IPlot } from '../protocol/dashboard';
-import { CommandIDs } from '../tokens';
 import { bindingOf, missingServer, staleMessage, titleFromName, type IBinding } from './binding';
-import { runCommand, type IPlotServices } from './services';
+import type { IPlotServices } from './services';
 
 export interface IPlotOptions {
   readonly plot: string;
@@ -22,6 +21,9 @@ export interface IPlotOptions {
   /** What to show of many; no choice when left out. */
   readonly arguments?: PlotArguments;
 }
+
+/** Which cluster follows one that has ended: an answer of the user, for all plots of that one. */
+const answered = new Signal<object, readonly [from: string, next: IKnownDashboard]>({});
 
 export class PlotWidget extends Widget {
   /** @param live - what draws it. */
@@ -39,6 +41,7 @@ export class PlotWidget extends Widget {
     live.onLink = link => this._opened.emit(link);
     services.themeChanged.connect(() => live.setTheme(services.theme), this);
     services.dashboards.changed.connect(this._follow, this);
+    answered.connect(this._take, this);
     this._follow();
   }
 
@@ -219,17 +222,15 @@ export class PlotWidget extends Widget {
     const choices = next.map(one => ({
       id: one.id,
       label: trans.__('Follow %1', one.shownName),
-      choose: () => this._answer(one)
+      choose: () => answered.emit([this.binding.dashboard, one])
     }));
     return next.length === 0 ? null : { state: 'stale', message, choices };
   }
 
-  /** The answer holds for all panes of the cluster that has ended. */
-  private _answer(next: IKnownDashboard): void {
-    const { dashboard: from } = this.binding;
-    this.rebind(bindingOf(next));
-    const { commands } = this.services;
-    runCommand(commands, CommandIDs.switchCluster, { from, dashboard: next.id });
+  private _take(_: object, [from, next]: readonly [string, IKnownDashboard]): void {
+    if (this.binding.dashboard === from) {
+      this.rebind(bindingOf(next));
+    }
   }
 
   private readonly _changed = new Signal<this, void>(this);

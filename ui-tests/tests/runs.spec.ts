@@ -74,6 +74,12 @@ test('cells are runs: one is shown in all panes, leads to its cell, and is in th
     const { height } = (await pane.locator('.jp-DaskDiag-stage').boundingBox())!;
     expect(height).toBeGreaterThan(180);
   }
+  await lab.saved('compared-');
+  await streams.filter({ hasText: '[3] done' }).locator('.jp-DaskDiag-stage').hover();
+  await page.keyboard.down('Control');
+  await page.mouse.wheel(0, -300);
+  await page.keyboard.up('Control');
+  await lab.saved('"start"'); // the other one moves with it
   const pressed = sidebar.locator('.jp-DaskDiag-runs li [aria-pressed="true"]');
   await expect(pressed).toHaveCount(2);
   await runs.filter({ hasText: 'load' }).getByRole('button').click();

@@ -441,7 +441,7 @@ class TaskStream(View):
         begin = start if np.isfinite(start) else self._first
         end = stop if np.isfinite(stop) else self._live
         if self._run_alone is not None:
-            self.window.hold(begin, self.time_argument("stop", end))
+            self.window.hold(self.time_argument("start", begin), self.time_argument("stop", end))
             self.window.zero = begin
         elif self.follows_run:
             self.window.release()
@@ -459,8 +459,8 @@ class TaskStream(View):
         """What the table of the picture is asked with; see `View.table_arguments`."""
         if self.window.is_following:
             return self.arguments
-        end = min(self.window.end, self._until)
-        return {"start": f"{self.window.start:.6f}", "stop": f"{end:.6f}"}
+        run = {"run": str(self.run)} if self._run_alone else {}
+        return {**run, "start": f"{self.window.start:.6f}", "stop": f"{self.window.end:.6f}"}
 
     def table_job(self) -> Callable[[], Table]:
         """Return what makes a table of every action of the window, or of all while it follows."""

@@ -87,7 +87,8 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
             assert serve.stderr is not None
             assert serve.stdout is not None
             line = serve.stderr.readline()
-            assert line.startswith(f"Waiting for the scheduler at {address}")
+            waits = f"Waiting for the scheduler at {address}"
+            assert line.startswith(waits)
             with small_cluster(scheduler_port=port):
                 url, token = opened(serve.stdout.readline())
                 wait_until(lambda: is_live(url, token), "never live")
@@ -98,7 +99,10 @@ def test_serve_waits_for_its_scheduler_and_is_listed_until_it_is_told_to_end(
                 assert found.endswith(" · live")
                 assert f"{url}/status?token={token}" in listed.output
                 serve.send_signal(signal.SIGTERM)
-                assert (*serve.communicate(timeout=LIMIT_S), serve.returncode) == ("", "", 0)
+                output, said = serve.communicate(timeout=LIMIT_S)
+                assert (output, serve.returncode) == ("", 0)
+                # It says so again where it is refused for another reason.
+                assert all(line.startswith(waits) for line in said.splitlines())
             assert url not in command("list").output
         finally:
             serve.kill()

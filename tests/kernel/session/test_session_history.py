@@ -15,6 +15,7 @@ import dask
 import pytest
 from distributed import Client, LocalCluster, SchedulerPlugin
 
+import dask_diag_lab
 from dask_diag_lab import session
 from dask_diag_lab.server import announce
 from dask_diag_lab.session import Diagnostics
@@ -109,6 +110,19 @@ def test_a_closed_cluster_is_served_with_all_its_tasks_until_it_is_ended(runtime
             diagnostics.submit(lambda live: live.history.actions.total).result(timeout=60)
     assert not is_served(diagnostics)
     assert not our_threads()
+
+
+def test_runs_and_plots_of_a_closed_cluster_are_found() -> None:
+    with attached() as (client, diagnostics):
+        compute(client)
+    with history_of(diagnostics):
+        for given in (None, client):
+            found = dask_diag_lab.runs(given)
+            assert isinstance(found, list)
+            assert [(run.state, run.n_tasks) for run in found] == [("done", 50)]
+            assert dask_diag_lab.plot("budget", given).dashboard_id == diagnostics.id
+    with pytest.raises(RuntimeError, match="closed"):
+        dask_diag_lab.runs(client)
 
 
 def test_the_run_of_a_cell_that_closes_its_cluster_is_saved(tmp_path: Path) -> None:
