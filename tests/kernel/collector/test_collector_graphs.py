@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
 from dask.delayed import delayed
 
 from dask_diag_lab.collector.events import SubmittedGraphs
+from dask_diag_lab.schema import Kind
 from tests.kernel.serving import until
 from tests.kernel.transport.live_cluster import cluster, feeding, inc
 
@@ -26,8 +28,11 @@ async def test_tasks_have_the_number_of_their_graph_also_those_that_failed_or_ru
         good, bad = c.compute([delayed(inc)(delayed(inc)(5)), delayed(fail)(1)])
         assert (await good, type(await bad.exception())) == (7, ValueError)
         await c.submit(inc, x, key="y")
-        (of_x,) = await until(lambda: seen.of("x"))
-        (of_y,) = [row for row in await until(lambda: seen.of("y")) if row["kind"] == 0]
+
+        def computed(key: str) -> list[dict[str, Any]]:  # not its transfer to another worker
+            return [row for row in seen.of(key) if row["kind"] == Kind.COMPUTE]
+
+        (of_x,), (of_y,) = [await until(partial(computed, key)) for key in ("x", "y")]
         of_both = {
             row["graph"]
             for key in {row["key"] for row in seen.rows} - {"x", "y"}
