@@ -152,6 +152,14 @@ def test_closing_by_hand_is_enough_and_harmless_twice(cluster: LocalCluster) -> 
         again.close()
 
 
+def test_what_is_no_client_is_refused_as_such() -> None:
+    not_one: Any = "tcp://127.0.0.1:8786"
+    with pytest.raises(TypeError, match="is no client"):
+        dask_diag_lab.attach(not_one)
+    with pytest.raises(TypeError, match="is no client"), dask_diag_lab.run("a run", not_one):
+        pass
+
+
 def test_a_lost_scheduler_is_reported_and_one_started_again_at_its_address_is_followed(
     runtime_dir: Path,
 ) -> None:
