@@ -69,7 +69,7 @@ def test_what_waits_in_a_worker_client_holds_no_thread() -> None:
         began = time.time()
         wait(found.client.map(nested, range(4)))
         seconds, offered_s = settled(found, {"waiting-in-tasks": 4 * 1.5 - 0.1})
-        assert offered_s <= 2 * (time.time() - began)
+        assert offered_s <= 2 * (time.time() - began + 0.5)  # by the worker's clock
         # Four naps on two threads; not what waited for them, which is as much again.
         assert seconds["waiting-in-tasks"] < 4 * 1.5 + 4
 
