@@ -35,12 +35,13 @@ def leaves(tree: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 async def test_profile_can_be_of_one_prefix_and_of_one_worker() -> None:
     async with cluster(2, config=PROFILED) as (s, (a, b), c), asking(s.address) as ask:
-        await c.submit(burn, 0.4, workers=[a.address], key="burn-1")
         await c.submit(inc, 1, workers=[b.address])
-        both = await ask("profile", **profile_of(prefix="burn"))
-        one = await ask("profile", **profile_of(prefix="burn", worker=a.address))
+        both = one = {"tree": {"count": 0}}
+        while not 0 < both["tree"]["count"] == one["tree"]["count"]:  # a busy machine samples late
+            await c.submit(burn, 0.4, workers=[a.address], pure=False)
+            both = await ask("profile", **profile_of(prefix="burn"))
+            one = await ask("profile", **profile_of(prefix="burn", worker=a.address))
         other = await ask("profile", **profile_of(prefix="burn", worker=b.address))
-        assert both["tree"]["count"] == one["tree"]["count"] > 0
         assert other["tree"]["count"] == 0
 
 
@@ -70,10 +71,11 @@ async def test_profile_of_event_loops_counts_a_cycle_for_each_sample_and_no_task
 
 async def test_activity_tells_samples_over_time_by_prefix() -> None:
     async with cluster(2, config=PROFILED) as (s, _, c), asking(s.address) as ask:
-        await c.gather(c.map(burn, [0.4, 0.41]))
-        found = await ask("activity", source="tasks", worker="")
+        found: dict[str, Any] = {"counts": []}
+        while not sum(found["counts"]):  # as above
+            await c.gather(c.map(burn, [0.4, 0.41], pure=False))
+            found = await ask("activity", source="tasks", worker="")
         assert found["times"] == sorted(found["times"])
-        assert sum(found["counts"]) > 0
         assert len(found["prefixes"]["burn"]) == len(found["times"]) == len(found["counts"])
         assert sum(found["prefixes"]["burn"]) == sum(found["counts"])
         flat = await ask("activity", source="worker-loops", worker="")
