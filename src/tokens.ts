@@ -8,7 +8,6 @@ export namespace CommandIDs {
   export const switchCluster = 'dask-diag-lab:switch-cluster';
   export const closePlots = 'dask-diag-lab:close-plots';
   export const openStatus = 'dask-diag-lab:open-status';
-  export const openPage = 'dask-diag-lab:open-page';
   export const openInBrowser = 'dask-diag-lab:open-in-browser';
   export const copyLink = 'dask-diag-lab:copy-link';
   export const addDashboard = 'dask-diag-lab:add-dashboard';
@@ -54,18 +53,6 @@ export namespace Routes {
   export const recordings = 'dask-diag-lab/api/recordings';
   export const relay = 'dask-diag-lab/dashboards';
 }
-
-/** Pages of a dashboard, by the names that Dask's own dashboard has for them. */
-export const PAGES = [
-  'status',
-  'workers',
-  'tasks',
-  'system',
-  'profile',
-  'graph',
-  'groups',
-  'info'
-] as const;
 
 /** Names other code holds on to: layouts, tests, style sheets. */
 export const NAMESPACE = 'dask-diag-lab';

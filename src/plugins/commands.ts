@@ -5,7 +5,6 @@ import type { CommandRegistry } from '@lumino/commands';
 import type { ReadonlyPartialJSONObject } from '@lumino/coreutils';
 
 import { messageOf, type ITranslate } from '../text';
-import { PAGES } from '../tokens';
 
 export type Args = ReadonlyPartialJSONObject;
 
@@ -31,8 +30,6 @@ const ARGUMENTS = {
   arguments: ['object', 'What a plot is to show of many, such as {"prefix": "inc"}.'],
   key: ['string', 'The name of a pane that comes back after a reload.'],
   binding: ['object', 'The cluster of a pane that comes back after a reload.'],
-  page: ['string', `A page of a dashboard: ${PAGES.join(', ')}.`],
-  own: ['boolean', 'Whether Dask’s own dashboard of the cluster is meant.'],
   format: ['string', 'The ending of a file, such as svg or csv; png by default.']
 } as const;
 

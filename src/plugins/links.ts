@@ -6,7 +6,7 @@ import { addIcon, closeIcon, downloadIcon, launchIcon, linkIcon } from '@jupyter
 import type { IKnownDashboard } from '../dashboards/dashboards';
 import type { IPlotLink } from '../protocol/control';
 import { h, messageOf, type ITranslate } from '../text';
-import { CommandIDs, PAGES } from '../tokens';
+import { CommandIDs } from '../tokens';
 import { bindingOf } from '../widgets/binding';
 import type { PlotWidget } from '../widgets/plotwidget';
 import { runCommand, type IPlotServices } from '../widgets/services';
@@ -34,47 +34,23 @@ export const linksPlugin = addOn(
 
 function addPageCommands(context: IContext): void {
   const { commands } = context.app;
-  const { dashboards, server, trans } = context.services;
-  /** The address of a page of the dashboard that is meant, or that the user picks. */
-  const pageUrl = async (args: Args, page: string): Promise<string | undefined> => {
-    const id = dashboardArg(context, args);
-    const own = args['own'] === true ? stockOf(id) : undefined;
-    const found = own ?? (await askDashboard(context, id));
-    return found && hasPages(found, trans) ? server.relayUrl(found.id, page) : undefined;
+  const { server, trans } = context.services;
+  /** The address of the status page of the dashboard that is meant, or that the user picks. */
+  const statusUrl = async (args: Args): Promise<string | undefined> => {
+    const found = await askDashboard(context, dashboardArg(context, args));
+    return found && hasPages(found, trans) ? server.relayUrl(found.id, 'status') : undefined;
   };
-  /** Dask's own of a cluster that has ours: it has no entry and menu of its own. */
-  const stockOf = (id: string | undefined): IKnownDashboard | undefined =>
-    dashboards.all.find(one => one.shown_with !== undefined && one.shown_with === id);
   const plotUrl = (args: Args): string | undefined => {
     const at = targetOf(context, args);
     return at && hasPages(at.dashboard, trans)
       ? server.plotUrl(at.dashboard.id, at.plot, at.arguments)
       : undefined;
   };
-  const pageArg = (args: Args): string | undefined => PAGES.find(page => page === args['page']);
   commands.addCommand(CommandIDs.openStatus, {
-    label: args =>
-      args['own'] === true
-        ? trans.__('Open Dask’s own status page in browser tab')
-        : trans.__('Open status page in browser tab'),
+    label: trans.__('Open status page in browser tab'),
     icon: launchIcon,
-    describedBy: describedBy('dashboard', 'isPointed', 'own'),
-    isVisible: args => args['own'] !== true || stockOf(dashboardArg(context, args)) !== undefined,
-    execute: async args => openTab(await pageUrl(args, 'status'))
-  });
-  commands.addCommand(CommandIDs.openPage, {
-    label: args => {
-      const page = pageArg(args);
-      return page === undefined
-        ? trans.__('Open a page of the dashboard in a browser tab…')
-        : trans.__('Page “%1”', page);
-    },
-    icon: launchIcon,
-    describedBy: describedBy('page', 'dashboard', 'isPointed'),
-    execute: async args => {
-      const page = pageArg(args) ?? (await pick(trans.__('Which page?'), PAGES, one => one));
-      openTab(page && (await pageUrl(args, page)));
-    }
+    describedBy: describedBy('dashboard', 'isPointed'),
+    execute: async args => openTab(await statusUrl(args))
   });
   const isOfPlot = (args: Args): boolean =>
     isPointed(args) && targetOf(context, args) !== undefined;
@@ -84,7 +60,7 @@ function addPageCommands(context: IContext): void {
     icon: linkIcon,
     describedBy: describedBy('dashboard', 'isPointed'),
     execute: async args => {
-      const url = isOfPlot(args) ? plotUrl(args) : await pageUrl(args, 'status');
+      const url = isOfPlot(args) ? plotUrl(args) : await statusUrl(args);
       return url && Clipboard.copyToSystem(url);
     }
   });

@@ -87,15 +87,6 @@ export function runList(
                     runCommand(commands, CommandIDs.showRun, args);
                   }
                 }}
-                onKeyDown={event => {
-                  const { key, ctrlKey, currentTarget } = event;
-                  if (key === 'Enter' && ctrlKey) {
-                    event.preventDefault(); // not every browser makes a click of it
-                    currentTarget.dispatchEvent(
-                      new MouseEvent('click', { bubbles: true, ctrlKey })
-                    );
-                  }
-                }}
               >
                 <span className="jp-DaskDiag-runName">
                   {STATES[run.state] && <span aria-hidden="true">{STATES[run.state]} </span>}
