@@ -73,6 +73,7 @@ def running_kernel(runtime_dir: Path) -> Iterator[Kernel]:
     environment = {
         "PYTHONPATH": str(ROOT),
         "DASK_CONFIG": str(CONFIG),
+        "DASK_LOGGING__DISTRIBUTED": "error",  # a busy machine has it warn in cells
         "JPY_SESSION_NAME": "/home/me/notes/analysis.ipynb",
         "JUPYTER_RUNTIME_DIR": str(runtime_dir),
     }

@@ -44,6 +44,7 @@ def test_every_plot_has_the_same_table_in_a_recording(tmp_path: Path) -> None:
     with cluster(n_workers=2, threads_per_worker=2) as found:
         compute(found, first)
         found.table("progress", by="span")
+        found.until(lambda: found.table("runs")["state"], lambda all_: "running" not in all_)
         before = found.diagnostics.submit(both, is_fresh=True).result(LIMIT_S)
         found.diagnostics.save(saved)
         with pytest.raises(FileNotFoundError):
