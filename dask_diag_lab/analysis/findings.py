@@ -429,7 +429,8 @@ def _compute(case: Case, *outcomes: Outcome) -> Bools:
 def _failed_attempts(case: Case) -> Found:
     is_it = _compute(case, Outcome.ERRED, Outcome.RETRIED)
     n, (prefix, _) = int(is_it.sum()), case.most("failed")
-    lost_s = min(case.taken(is_it), case.seconds("failed"))  # of workers that died as well
+    # No more than the budget has, which counts what ran on workers that died as well.
+    lost_s = min(case.taken(is_it), case.seconds("failed"))
     words: Words = {"n": n, "lost": lost_s, "prefix": prefix}
     return Found(lost_s / max(case.budget.offered_s, 1e-9), n, lost_s, _of("failed"), words, prefix)
 
