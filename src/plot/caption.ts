@@ -42,6 +42,8 @@ export class Caption {
       }
     });
     this._bar.append(this._controls, this._legend);
+    new ResizeObserver(this._markCut).observe(this._legend, { box: 'border-box' });
+    new MutationObserver(this._markCut).observe(this._legend, { childList: true });
     this._more.hidden = true;
     this._message.append(this._text, ' ', this._elapsed, this._choices);
     const head = [this._tag, this._pill, this._apply, this._more, this._name, this._title];
@@ -96,6 +98,21 @@ export class Caption {
       );
     }
   }
+
+  /** Say how many entries of the legend have no place in its lines, and which. */
+  private readonly _markCut = (): void => {
+    const { dataset, children } = this._legend;
+    const { bottom } = this._legend.getBoundingClientRect();
+    const below = (): Element[] =>
+      [...children].filter(one => one.getBoundingClientRect().bottom > bottom + 1);
+    dataset['more'] = '';
+    if (below().length > 0) {
+      dataset['more'] = '+'; // which has its room beside the entries
+    }
+    const cut = below();
+    this._legend.title = cut.map(one => one.textContent).join('\n');
+    dataset['more'] &&= `+${cut.length}`;
+  };
 
   /** Make the children of a list anew where what it shows has changed; true when it has. */
   private _fill<T>(list: HTMLElement, shown: readonly T[], make: (one: T) => Node): boolean {

@@ -6,6 +6,7 @@ import { DockPanelSvg } from '@jupyterlab/ui-components';
 import { UUID } from '@lumino/coreutils';
 import type { DockLayout } from '@lumino/widgets';
 
+import type { IKnownDashboard } from '../dashboards/dashboards';
 import {
   isSameArguments,
   NO_ARGUMENTS,
@@ -103,6 +104,15 @@ export class PaneManager {
   bindingTo(dashboard: string): IBinding {
     const known = this._shared.services.dashboards.get(dashboard);
     return known ? bindingOf(known) : { dashboard, kernel: null, notebook: null, name: '' };
+  }
+
+  /** Return the binding that is meant, or that of Dask's own of the cluster where only it has the plot. */
+  bindingWith(plot: string, binding: IBinding): IBinding {
+    const { all } = this._shared.services.dashboards;
+    const has = ({ plots }: IKnownDashboard): boolean => plots.some(({ name }) => name === plot);
+    const own = this._shared.services.dashboards.get(binding.dashboard);
+    const stock = all.find(one => one.shown_with === binding.dashboard && has(one));
+    return own && own.plots.length > 0 && !has(own) && stock ? bindingOf(stock) : binding;
   }
 
   /** Return a new pane that somebody else puts somewhere; its key names it across reloads. */

@@ -25,6 +25,7 @@ import type { PlotCommand } from '../plot/session';
 import { argumentsOf } from '../protocol/control';
 import { CommandIDs, TOOLBAR_FACTORY } from '../tokens';
 import { bindingOf, savedBinding, titleFromName } from '../widgets/binding';
+import { watchFrames } from '../widgets/frame';
 import {
   fitIcon,
   frozenIcon,
@@ -88,6 +89,7 @@ export const panesPlugin: JupyterFrontEndPlugin<PaneManager> = {
     addClusterCommands(context);
     addPlotCommands(context);
     addTableCommand(context);
+    watchFrames();
     void restorer?.restore(panes.tracker, {
       command: CommandIDs.openPlot,
       args: ({ content: { plot, binding, arguments: given }, key }) => {
@@ -153,7 +155,8 @@ function addOpenCommand(context: IPaneContext): void {
       const name = textArg(args, 'plot') ?? pointed?.plot.name;
       const asked = name === undefined ? await askPlot(context, args) : undefined;
       const plot = name ?? asked?.[1].name;
-      const binding = asked ? bindingOf(asked[0]) : name && (await askBinding(context, args));
+      const meant = asked ? bindingOf(asked[0]) : name && (await askBinding(context, args));
+      const binding = meant && plot ? panes.bindingWith(plot, meant) : undefined;
       const given = 'arguments' in args ? argumentsOf(args['arguments']) : undefined;
       const mode = MODES.find(one => one === args['mode']);
       const place = mode && { mode, ref: app.shell.currentWidget?.id };

@@ -25,6 +25,9 @@ const SANDBOX = RIGHTS.split(' ') as IFrame.SandboxExceptions[]; // as Lab's typ
 /** The scheduler draws for a frame that nobody sees: after this it is taken away (ms). */
 const UNSEEN_MS = 30_000;
 
+/** How soon a pane is marked as the one in use after a click in its frame (ms). */
+const WATCH_MS = 250;
+
 export class FramePlot extends PlotWidget {
   constructor(options: IPlotOptions) {
     super(
@@ -140,4 +143,33 @@ class FrameSession implements IPlotSession {
 
 function nothing(): void {
   return;
+}
+
+/**
+ * Mark the pane of a frame as the one in use once the frame has the focus.
+ *
+ * A click in a frame says nothing to Lab, which marks the pane in use by events of focus. Lab's
+ * window loses the focus to the first frame, and hears nothing when it goes on to another one.
+ */
+export function watchFrames(): void {
+  let watch: ReturnType<typeof setInterval> | undefined;
+  let last: Element | null = null;
+  const look = (): void => {
+    const { activeElement } = document;
+    if (activeElement !== last && activeElement?.closest(`.${FRAME_CLASS}`)) {
+      activeElement.dispatchEvent(new FocusEvent('focus'));
+    }
+    last = activeElement;
+  };
+  window.addEventListener('blur', () => {
+    clearInterval(watch);
+    if (document.activeElement instanceof HTMLIFrameElement) {
+      watch = setInterval(look, WATCH_MS);
+    }
+    look();
+  });
+  window.addEventListener('focus', () => {
+    clearInterval(watch);
+    last = null;
+  });
 }

@@ -49,9 +49,13 @@ test('a dashboard that is added by its address is listed, drawn in panes and rem
   });
   expect(rights).toEqual(['null', 'SecurityError', 'SecurityError']);
 
-  // Over a frame a drag goes on.
+  // Over a frame a drag goes on; and a click in a frame is a use of its pane.
   const memory = await lab.drag('workers-memory', 'bottom', stream);
   await expectToShow(picture(memory));
+  const used = page.locator('.jp-DaskDiag-paneTab.jp-mod-current');
+  await expect(used).toHaveText('Workers Memory');
+  await picture(stream).click({ position: { x: 5, y: 5 } });
+  await expect(used).toHaveText('Task Stream');
 
   // What is clicked leads on to Dask's page of it.
   const opened = page.context().waitForEvent('page');
