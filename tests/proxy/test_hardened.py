@@ -38,7 +38,7 @@ async def test_ours_are_listed_and_live_and_the_log_says_once_what_is_off(
     def is_live(found: list[dict[str, object]]) -> bool:
         return [(one["id"], one["state"]) for one in found] == [(announced.id, "live")]
 
-    assert is_live(await client.dashboards())
+    await client.until(is_live)
     async with client.events() as events:
         await events.until(is_live)
     assert is_live(await client.dashboards())

@@ -186,9 +186,14 @@ export class Lab {
 
   private async _dragItem(plot: string, to: IPoint, nth = 0): Promise<void> {
     const item = await this.reveal(plot, nth);
-    // While the pointer is in the sidebar no row moves, also when a run comes.
-    await item.hover();
-    await this._dragFrom(await pointIn(item, 'middle'), to);
+    // A run that comes moves the rows, but for some time after the pointer has moved over them.
+    let from: IPoint;
+    do {
+      await item.hover();
+      from = await pointIn(item, 'middle');
+      await this.page.mouse.move(from.x + 1, from.y);
+    } while (!(await item.evaluate(isAt, from)));
+    await this._dragFrom(from, to);
   }
 
   private async _dragFrom(from: IPoint, to: IPoint): Promise<void> {
@@ -205,6 +210,10 @@ export class Lab {
     await mouse.up();
     await expect(this.page.locator('.lm-mod-drag-image')).toHaveCount(0);
   }
+}
+
+function isAt(node: Element, { x, y }: IPoint): boolean {
+  return node.contains(document.elementFromPoint(x, y));
 }
 
 async function pointIn(area: Locator, edge: Edge): Promise<IPoint> {
