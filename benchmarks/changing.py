@@ -76,7 +76,7 @@ class ChangingCluster:
     def _answer(self, query: Query) -> None:
         if query.kind == "profile":
             tree = self._profiles[self._number % len(self._profiles)]
-            answer: Any = {"tree": tree, "interval_s": 0.01, "missing": {}, "pruned": 0}
+            answer: Any = {"tree": tree, "interval_s": 0.01, "missing": {}}
         elif query.kind == "activity":
             n = 1000
             rows = [40 + (np.arange(n) + self._number) % (7 + i) for i in range(len(PREFIXES))]

@@ -237,10 +237,8 @@ class Simulation:
         return SchedulerInfo(
             id="Scheduler-simulated",
             address="tcp://10.0.0.1:8786",
-            started=BEGIN,
             n_workers=workers,
             nthreads=workers * self.n_threads,
-            memory_limit=workers * 8 * GIB,
             thresholds={"target": 0.6, "spill": 0.7, "pause": 0.8, "terminate": 0.95},
         )
 

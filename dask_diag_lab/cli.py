@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Option = Callable[[Any], Any]  # click's decorators return what they are given
 logger = logging.getLogger(__name__)
 
+DASHBOARD_PORT: Final = ":8787"
 RETRY_S: Final = 1.0  # between two tries to reach a scheduler that is waited for
 
 _PEM: Final = click.Path(exists=True, dir_okay=False, resolve_path=True)
@@ -68,7 +69,7 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
 
     Raises
     ------
-    OSError
+    OSError, ValueError
         Nobody answers there, or no scheduler.
     """
     from dask_diag_lab.composition import Target, dashboard_link
@@ -79,8 +80,10 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
     arguments = _security(tls).get_connection_args("client")
     try:
         link = await Link.open(address, arguments, timeout_s=CONNECT_TIMEOUT_S)
-    except (OSError, ValueError):
-        await _refuse_dashboard(address)
+    except OSError as error:
+        if DASHBOARD_PORT in address:
+            text = f"{address} is the usual port of Dask's own dashboard, that of schedulers 8786."
+            raise ValueError(text) from error
         raise
     identity = None
     with suppress(RefusedError, WireError):  # a worker's answer, or that of something else
@@ -93,38 +96,19 @@ async def _target(address: str, tls: Mapping[str, str | None]) -> Target:
     )
 
 
-async def _refuse_dashboard(address: str) -> None:
-    """Raise a ValueError with the scheduler's address where a dashboard of Dask's answers."""
-    from dask_diag_lab.proxy.client import NotAllowedError
-    from dask_diag_lab.proxy.policy import read_address
-    from dask_diag_lab.proxy.stock import StockDashboard
-
-    place = address.removeprefix("tcp://").removeprefix("tls://")
-    with suppress(NotAllowedError):  # it is no address of a web server
-        given = read_address(place)
-        dashboard = StockDashboard(given, [given.host])
-        await dashboard.examine_once()
-        if dashboard.info["state"] == "live":
-            scheduler = dashboard.info["scheduler"]["address"] or "in the scheduler's log"
-            raise ValueError(
-                f"{address} is Dask's own dashboard. The address of its scheduler is {scheduler}."
-            )
-
-
-async def _awaited(address: str, tls: Mapping[str, str | None], timeout_s: float) -> Target:
+async def _awaited(address: str, tls: Mapping[str, str | None]) -> Target:
     """Return a scheduler once it answers; what says for sure that none will is raised."""
-    ends, said = time.monotonic() + timeout_s, ""
+    said = ""
     while True:
         try:
             return await _target(address, tls)
         except OSError as error:
-            is_final = not isinstance(error.__cause__, OSError)  # such as TLS without certificates
-            if is_final or time.monotonic() >= ends:
+            if not isinstance(error.__cause__, OSError):  # such as TLS without certificates
                 raise
             if said != str(error):
                 said = str(error)
                 click.echo(f"Waiting for the scheduler at {address}: {said}", err=True)
-        await asyncio.sleep(min(RETRY_S, max(0.0, ends - time.monotonic())))
+        await asyncio.sleep(RETRY_S)
 
 
 def _client(address: str, tls: Mapping[str, str | None]) -> Client:
@@ -229,20 +213,12 @@ def _recorded(context: click.Context, parameter: click.Parameter, path: str | No
 @SCHEDULER
 @LISTEN
 @click.option("--record", callback=_recorded, help="A .daskrun to write at the end, see `open`.")
-@click.option(
-    "--death-timeout",
-    type=click.FloatRange(0),
-    default=inf,
-    show_default=False,
-    help="Seconds to wait for the scheduler.",
-)
 def serve(
     address: str,
     host: str,
     port: int,
     token: str,
     record: Path | None,
-    death_timeout: float,
     **tls: str | None,
 ) -> None:
     """Serve live plots of a scheduler, without a notebook.
@@ -256,8 +232,8 @@ def serve(
     The token is a random one unless you give one, of 32 letters or more. Other users of this
     machine can read command lines: set it by the environment variable DASK_DIAG_LAB_TOKEN.
 
-    A scheduler that is not there yet is waited for, --death-timeout seconds where that is given.
-    One that is gone later is waited for as well, and its last picture stays.
+    A scheduler that is not there yet is waited for. One that is gone later is waited for as well,
+    and its last picture stays.
     """
     from dask_diag_lab.composition import Listen
 
@@ -272,7 +248,7 @@ def serve(
 
     listen = Listen(host, port, checked_token(token))
     with suppress(KeyboardInterrupt):  # asyncio ends what it runs before that is raised
-        target = asyncio.run(_awaited(address, tls, death_timeout))
+        target = asyncio.run(_awaited(address, tls))
         asyncio.run(serve_until(end, target, listen))
 
 

@@ -569,11 +569,9 @@ class Composition:
     async def _profiled(self, selection: Mapping[str, str]) -> list[Query]:
         """Return what the profile of a selection is made of, where the workers tell it."""
         record = self._live.history.runs.of_number(int(selection.get("run", 0)))
-        ends = [float(selection.get(name, 0)) for name in ("start", "stop")]
+        tasks, period = {"source": "tasks", "worker": ""}, {"start": 0.0, "stop": 0.0}
         if record is not None:
-            ends = [record.start, record.stop if record.is_over else 0.0]
-        tasks = {"source": "tasks", "worker": ""}
-        period = {"start": ends[0], "stop": ends[1]}
+            period = {"start": record.start, "stop": record.stop if record.is_over else 0.0}
         asked = [Query("profile", {**tasks, "prefix": "", **period}), Query("activity", tasks)]
         if len(self._live.history.workers) <= MOST_ASKED:
             await asyncio.gather(*map(self._answer, asked))

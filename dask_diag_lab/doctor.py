@@ -206,21 +206,10 @@ def _runtime() -> Iterator[Result]:
         return
     log = logging.getLogger(__name__)  # it is told why a record is not used
     n_used = {one: len(RecordDiscovery(one, log).scan()) for one in (here, *others)}
-    has_server = {one: _has_server(one) for one in n_used}
     yield Result(f"Jupyter's runtime folder is {here}; clusters in it: {n_used[here]}")
     if n_bad := len(list(here.glob("dask-diag-lab-*.json"))) - n_used[here]:
         yield Result(f"Runtime records that cannot be used: {n_bad}", "restart their kernels")
     for other in others:
-        # Two that have nothing to do with each other are no business of who asks here.
-        for place, looked_at in ((other, here), (here, other)):
-            if n_used[place] and not has_server[place] and has_server[looked_at]:
-                text = f"JupyterLab looks in {looked_at}, not in {place}; clusters in that"
-                remedy = "start JupyterLab and the kernels with the same JUPYTER_RUNTIME_DIR"
-                yield Result(f"{text}: {n_used[place]}", remedy)
-
-
-def _has_server(folder: Path) -> bool:
-    """Whether a Jupyter server on this machine has said in a runtime folder that it runs."""
-    # Jupyter's own list of them removes the files of those that run on other machines.
-    pids = (one.stem.removeprefix("jpserver-") for one in folder.glob("jpserver-*.json"))
-    return any(pid.isdecimal() and psutil.pid_exists(int(pid)) for pid in pids)
+        if n_used[other]:  # of another Jupyter, or of kernels with another JUPYTER_RUNTIME_DIR
+            text = f"A JupyterLab of here does not see {other}; clusters: {n_used[other]}"
+            yield Result(f"{text}; both need one JUPYTER_RUNTIME_DIR to see them")

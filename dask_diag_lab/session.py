@@ -22,7 +22,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
@@ -44,7 +44,6 @@ logger = logging.getLogger(__name__)
 
 START_TIMEOUT_S: Final = 30.0
 CLOSE_TIMEOUT_S: Final = 10.0
-CATCH_UP_S: Final = 3.0
 CLOSED: Final = (
     "These Dask diagnostics are closed: their client was, or `close` was called. Ask before that."
 )
@@ -179,14 +178,7 @@ class Diagnostics:
 
         return self.call(lambda: download(self.url, plot, os.fspath(path), arguments))
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        run: int = 0,
-        start: float | None = None,
-        stop: float | None = None,
-    ) -> Any:
+    def save(self, path: str | os.PathLike[str], *, run: int = 0) -> Any:
         """Write all that is known of the cluster to a file, with the profile of all tasks.
 
         Parameters
@@ -196,8 +188,6 @@ class Diagnostics:
             a double click in JupyterLab open it.
         run : int
             Number of the run that its plots show at first; 0 for none. All is written in any case.
-        start, stop : float, optional
-            The same for a stretch of time, in seconds since the epoch.
 
         Returns
         -------
@@ -211,10 +201,7 @@ class Diagnostics:
         RuntimeError
             These diagnostics are closed.
         """
-        ends = {"start": start, "stop": stop}
-        selection = {name: f"{end:.6f}" for name, end in ends.items() if end is not None}
-        if run:
-            selection = {"run": str(run)}
+        selection = {"run": str(run)} if run else {}
 
         def save() -> None:
             taken = self._run_soon(lambda: self._composition.snapshot(selection), of_history=True)
@@ -485,8 +472,7 @@ class CellWatch:
     shell : InteractiveShell
         It may execute a cell now.
     on_change : callable
-        Takes a `Piece` of this process's clock, its code, and the variables there are, when a cell
-        begins, and when it ends.
+        Takes a `Piece` of this process's clock when a cell begins, and when it ends.
 
     Attributes
     ----------
@@ -494,12 +480,9 @@ class CellWatch:
         The cell that is executed.
     """
 
-    def __init__(
-        self, shell: InteractiveShell, on_change: Callable[[Piece, str, dict[str, Any]], None]
-    ) -> None:
+    def __init__(self, shell: InteractiveShell, on_change: Callable[[Piece], None]) -> None:
         self._shell, self._on_change = shell, on_change
         self.running: Piece | None = None
-        self._code = ""
         code = announce.running_code()
         if code or announce.own_kernel() is None:  # else a widget's button made the client
             self._begin(code, announce.running_cell().get("cell", [None])[0])
@@ -515,8 +498,7 @@ class CellWatch:
         # Not `execution_count`: some versions of IPython count a cell before it runs, others after.
         count, now = int(self._shell.displayhook.prompt_count), time.time()
         self.running = Piece(secrets.token_hex(8), name_of_code(code), cell or "", count, start=now)
-        self._code = code
-        self._on_change(self.running, code, self._shell.user_ns)
+        self._on_change(replace(self.running))
 
     def _ended(self, result: Any) -> None:  # IPython's ExecutionResult
         if result.info.store_history:
@@ -528,7 +510,7 @@ class CellWatch:
         ended, self.running = self.running, None
         if ended is not None:
             ended.stop = time.time()
-            self._on_change(ended, self._code, self._shell.user_ns)
+            self._on_change(ended)
 
 
 class _Attachments:
@@ -573,21 +555,9 @@ class _Attachments:
         if self._cells.running is not None:
             diagnostics.note_code(self._cells.running)
 
-    def _note_cell(self, cell: Piece, code: str, variables: dict[str, Any]) -> None:
-        """Tell each cluster of a cell, by a name that is of what it does, as far as that shows."""
-        from distributed import Client
-
-        found = self.open_ones
-        # Not `isinstance`, which asks a proxy what it stands for. IPython's own begin with “_”.
-        clients = {
-            name: one
-            for name, one in (variables.copy() if len(found) > 1 else {}).items()
-            if issubclass(type(one), Client) and not str(name).startswith("_")
-        }
-        for diagnostics in found:
-            own = {name for name, client in clients.items() if diagnostics.is_for(client)}
-            name = name_of_code(code, own, clients.keys() - own)
-            diagnostics.note_code(replace(cell, name=name))
+    def _note_cell(self, cell: Piece) -> None:
+        for diagnostics in list(self._open.values()):
+            diagnostics.note_code(cell)
 
     def load(self, path: Path) -> Diagnostics:
         """Return diagnostics of a recording, started now."""
@@ -600,11 +570,6 @@ class _Attachments:
     def _at(self, address: str) -> Diagnostics | None:
         """Return the open diagnostics of an address: where a scheduler has been started anew."""
         return next((one for one in self._open.values() if one.address == address), None)
-
-    @property
-    def open_ones(self) -> list[Diagnostics]:
-        """Those of clusters that have a client here."""
-        return list(self._open.values())
 
     def of_scheduler(self, scheduler_id: str) -> Diagnostics | None:
         """Return the open diagnostics of a scheduler, None for none."""
@@ -652,57 +617,6 @@ if hasattr(os, "register_at_fork"):  # nothing of ours runs in a child, and noth
     os.register_at_fork(after_in_child=lambda: _Attachments.__init__(_attachments))
 
 
-class NoClientError(RuntimeError, ValueError):
-    """There is no client; a ValueError as well, because `distributed` raises one."""
-
-
-def current_client() -> Client:
-    """Return the client that `distributed` takes where none is named.
-
-    Raises
-    ------
-    NoClientError
-        There is none; the message says how to make one.
-    """
-    from distributed import default_client
-
-    current: Callable[[], Client] = default_client  # `distributed` has no types
-    try:
-        return current()
-    except ValueError as error:
-        raise NoClientError(
-            "There is no Dask client yet. Make one, for example with"
-            " `from distributed import Client; client = Client()`."
-        ) from error
-
-
-def catch_up_beside(diagnostics: Diagnostics) -> None:
-    """Bring all others of clusters up to what their schedulers know, as far as that is quick.
-
-    A run of one may be shorter for what another one computed: see `RunRecord.stop`.
-    """
-    _ask_beside(diagnostics, lambda live: live.time)
-
-
-def at_work_beside(diagnostics: Diagnostics, start: float, stop: float) -> list[str]:
-    """Return the addresses of all other clusters for which code of this process had work."""
-
-    def had_work(live: LiveSession) -> bool:
-        runs = live.history.runs
-        return any(o.last > start and o.start < stop and o.client in runs.clients for o in runs)
-
-    answers = _ask_beside(diagnostics, had_work)
-    return [address for address, is_at_work in answers.items() if is_at_work]
-
-
-def _ask_beside(diagnostics: Diagnostics, function: Callable[[LiveSession], T]) -> dict[str, T]:
-    """Return what others than these answer, as far as that is quick, by their addresses."""
-    others = [one for one in _attachments.open_ones if one is not diagnostics]
-    asked = {one.address: one.submit(function, is_fresh=True) for one in others}
-    done, _ = wait(asked.values(), CATCH_UP_S)
-    return {of: its.result() for of, its in asked.items() if its in done and not its.exception()}
-
-
 def attach(client: Client | None = None) -> Diagnostics:
     """Show the cluster of `client` in JupyterLab's Dask sidebar; harmless to repeat.
 
@@ -716,10 +630,14 @@ def attach(client: Client | None = None) -> Diagnostics:
 
     Raises
     ------
+    ValueError
+        There is no client.
     RuntimeError
-        There is no client, or it is not connected.
+        It is not connected.
     """
-    diagnostics = attach_quietly(current_client() if client is None else client)
+    from distributed import default_client
+
+    diagnostics = attach_quietly(default_client() if client is None else client)
     if reason := missing_bokeh():
         warnings.warn(reason, RuntimeWarning, stacklevel=2)
     return diagnostics
@@ -729,7 +647,7 @@ def known_of(client: Client | None = None) -> Diagnostics:
     """Do what `attach` does; of a cluster that has closed return what is kept of it, if it is."""
     try:
         return attach(client)
-    except RuntimeError:
+    except (RuntimeError, ValueError):
         if (kept := _attachments.history_of(client)) is None:
             raise
         return kept

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from heapq import heapify, heapreplace
-from numbers import Integral, Real
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -248,14 +247,12 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
     Raises
     ------
     ValueError
-        `threads` is no whole number from 1 on, or `transfer` no number from 0 on.
+        `threads` is less than 1, or `transfer` less than 0 or infinite.
     """
-    if threads is not None and not (_is_number(threads, Integral) and threads >= 1):
+    if threads is not None and threads < 1:
         raise ValueError(f"threads is {threads!r}: it is how many there are, 1 at least")
-    if not (_is_number(transfer, Real) and 0 <= transfer < np.inf):
-        raise ValueError(
-            f"transfer is {transfer!r}: it is so many times what moving data took, 0 for none"
-        )
+    if not 0 <= transfer < np.inf:
+        raise ValueError(f"transfer is {transfer!r}: it is a factor from 0 on")
     tasks, n_threads = case.tasks, max(round(case.threads), 1)
     released, begin = released_by(case), case.facts.window.start
     is_more = threads is not None and threads > n_threads
@@ -281,10 +278,6 @@ def what_if(case: Case, threads: int | None = None, transfer: float = 1.0) -> Es
         error,
         f"if there are processors for {threads} threads" if is_more else "",
     )
-
-
-def _is_number(value: object, kind: type) -> bool:
-    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _moved(case: Case) -> Floats:

@@ -116,9 +116,11 @@ class CaptureBlock:
 
     def attach(self) -> Client:
         """Find the client, and attach the diagnostics to its cluster."""
-        from dask_diag_lab.session import attach, current_client
+        from distributed import default_client
 
-        client = current_client() if self._client is None else self._client
+        from dask_diag_lab.session import attach
+
+        client = default_client() if self._client is None else self._client
         self._diagnostics = attach(client)
         return client
 

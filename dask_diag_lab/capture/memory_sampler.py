@@ -10,7 +10,7 @@ import uuid
 import warnings
 from array import array
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -87,17 +87,16 @@ class MemorySampler:
         Raises
         ------
         ValueError
-            There is no such measure, or the interval is not above 0.
+            There is no such measure, no client, or the interval is not above 0.
         RuntimeError
-            There is no client; at either end of the block: it is not connected.
+            At either end of the block: the client is not connected.
         OSError
-            At either end of the block: the scheduler does not answer. Where the block itself
-            raised, its error goes on instead of this and of a `RuntimeError`.
+            At either end of the block: the scheduler does not answer.
         """
+        from distributed import default_client
         from distributed.scheduler import MemoryState
 
         from dask_diag_lab.composition import Target
-        from dask_diag_lab.session import current_client
 
         label = label or str(uuid.uuid4())
         names = (
@@ -108,7 +107,7 @@ class MemorySampler:
             raise ValueError(f"measure is {measure!r}; it may be one or several of {sorted(known)}")
         if not interval > 0:
             raise ValueError(f"interval is {interval!r}; it has to be above 0")
-        asked = current_client() if client is None else client
+        asked = default_client() if client is None else client
 
         def run(*call: object) -> Any:  # what a function returns there, or its awaitable
             Target.of(asked)  # raises where it is not connected
@@ -122,22 +121,16 @@ class MemorySampler:
         key = run(START, *how)
         try:
             yield
-        except BaseException:
-            with suppress(OSError, RuntimeError):  # the error of the block says more
-                self.samples |= _pairs(run(STOP, key))
-            raise
-        self.samples |= _pairs(run(STOP, key))
+        finally:
+            self.samples |= _pairs(run(STOP, key))
 
     @asynccontextmanager
     async def _sample_async(self, run: Callable[..., Any], *how: object) -> AsyncIterator[None]:
         key = await run(START, *how)
         try:
             yield
-        except BaseException:
-            with suppress(OSError, RuntimeError):
-                self.samples |= _pairs(await run(STOP, key))
-            raise
-        self.samples |= _pairs(await run(STOP, key))
+        finally:
+            self.samples |= _pairs(await run(STOP, key))
 
     def to_pandas(self, *, align: bool = False) -> Any:  # a DataFrame
         """Return a `pandas.DataFrame` with a column of bytes for each series.

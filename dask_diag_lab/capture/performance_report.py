@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 import sys
 import time
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -19,7 +18,6 @@ from dask_diag_lab.capture import task_rows
 from dask_diag_lab.capture.block import CaptureBlock
 from dask_diag_lab.capture.task_rows import TIMEOUT_S, TaskRows
 from dask_diag_lab.schema import Kind, Outcome
-from dask_diag_lab.store.sums import ALL, Sums, grouped
 from dask_diag_lab.views import format as fmt
 
 if TYPE_CHECKING:
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 # Data is awaited for 30 s at most; after that a busy process may still draw for long.
 DRAW_TIMEOUT_S: Final = 600.0
 NO_CODE: Final = "<Code not available>"
-TASKS: Final[Mapping[str, int]] = {"kind": Kind.COMPUTE}
-DONE: Final[Mapping[str, int]] = {**TASKS, "outcome": Outcome.OK}
 
 
 class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name for it
@@ -37,9 +33,10 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
 
     Takes what `distributed`'s context manager of this name takes, and needs no dashboard. The file
     has everything in it and opens without network: a summary with the calling code, the plots as
-    they are live (task stream, progress, memory, profiles, transfers and bandwidths, metrics, the
-    scheduler's process), the scheduler's log, versions and settings without secrets. It is written
-    also where the block raises. With an asynchronous client it is used with ``async with``.
+    they are live (task stream, progress, compute time, memory, profiles, transfers and bandwidths,
+    metrics, the scheduler's process), the scheduler's log, versions and settings that bear on
+    speed, without secrets. It is written also where the block raises. With an asynchronous client
+    it is used with ``async with``.
 
     Parameters
     ----------
@@ -107,7 +104,6 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         asked = self._diagnostics.draw(partial(facts_of, since=self._start_s))
         rows, stop_s = self._end()
         self._await_reports(stop_s)
-        sums = _sums(rows)
         plots = partial(live_panels, wanted=_requests(self._start_s, stop_s))
         live = self._diagnostics.draw(plots).result(DRAW_TIMEOUT_S)
         facts = asked.result(TIMEOUT_S)
@@ -120,8 +116,7 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         summary = render(
             "summary.html",
             note=" ".join(notes),
-            facts=_facts(sums, self._start_s, stop_s),
-            prefixes=_prefixes(sums, rows.texts),
+            facts=_facts(rows, self._start_s, stop_s),
             code=self._code,
             **facts,
         )
@@ -140,6 +135,7 @@ def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:
         PlotRequest("findings", period),
         PlotRequest("task-stream", period),
         PlotRequest("progress", period),
+        PlotRequest("compute-time-per-key", period),
         PlotRequest("workers-memory-timeseries", period, "Memory"),
         PlotRequest("workers-cpu-timeseries", period, "CPU"),
         PlotRequest("profile", period),
@@ -166,44 +162,20 @@ def _source_at(depth: int) -> str:
         return NO_CODE if shell is None else str(shell.history_manager.input_hist_raw[-1])  # a cell
 
 
-def _sums(rows: TaskRows) -> Sums:
-    """Return the sums of what ran, by function, kind and outcome."""
-    columns, took_s = rows.columns, rows.columns["stop"] - rows.columns["start"]
-    nbytes = np.maximum(columns["nbytes"], 0)
-    values = {"seconds": took_s, "ended_s": took_s, "nbytes": nbytes, "count": np.ones(len(rows))}
-    return Sums(ALL, grouped({**columns, **values}, ("prefix", "kind", "outcome")))
-
-
-def _facts(sums: Sums, start_s: float, stop_s: float) -> list[tuple[str, str]]:
-    """Return names and values of what ran, as a table of the summary has them."""
-    n_tasks, n_ok = (sum(sums.total(("kind",), "count", of).values()) for of in (TASKS, DONE))
-    seconds = sorted(sums.total(("kind",), "seconds", {}).items())
+def _facts(rows: TaskRows, start_s: float, stop_s: float) -> list[tuple[str, str]]:
+    """Return names and values of what ran, as the summary has them; those without a value go."""
+    kind, outcome = rows.columns["kind"], rows.columns["outcome"]
+    is_task = kind == Kind.COMPUTE
+    n_tasks, n_failed = int(is_task.sum()), int((is_task & (outcome != Outcome.OK)).sum())
+    took_s = rows.columns["stop"] - rows.columns["start"]
+    seconds = np.bincount(kind, took_s, len(task_rows.ACTIONS)).tolist()
     return [
         ("Began", time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(start_s))),
         ("Duration", fmt.duration(stop_s - start_s)),
         ("Tasks", fmt.count(n_tasks)),
-        ("Failed", fmt.count(n_tasks - n_ok) if n_tasks > n_ok else ""),
-        *((f"Time in {task_rows.ACTIONS[kind]}", fmt.duration(s)) for (kind,), s in seconds),
+        ("Failed", fmt.count(n_failed) if n_failed else ""),
+        *(
+            (f"Time in {name}", fmt.duration(s) if s else "")
+            for name, s in zip(task_rows.ACTIONS, seconds, strict=True)
+        ),
     ]
-
-
-def _prefixes(sums: Sums, texts: Mapping[int, str]) -> list[tuple[str, ...]]:
-    """Return what each function took, most time first, below a header."""
-    of_prefix = partial(sums.total, ("prefix",))
-    n_tasks, n_ok = of_prefix("count", TASKS), of_prefix("count", DONE)
-    compute, nbytes = of_prefix("seconds", TASKS), of_prefix("nbytes", TASKS)
-    transfer = of_prefix("seconds", {"kind": Kind.TRANSFER})
-    table = [
-        (
-            texts[one[0]],
-            fmt.count(n),
-            fmt.count(n - n_ok.get(one, 0)),
-            fmt.duration(compute[one]),
-            fmt.duration(compute[one] / n),
-            fmt.duration(transfer.get(one, 0.0)),
-            fmt.binary(nbytes[one]),
-        )
-        for one, n in sorted(n_tasks.items(), key=lambda item: -compute[item[0]])
-    ]
-    header = ("Function", "Tasks", "Failed", "In tasks", "A task", "Transfers", "Results")
-    return [header, *table] if table else []

@@ -74,15 +74,16 @@ def profile(
     OSError
         The file cannot be written.
     """
+    from distributed import default_client
+
     from dask_diag_lab.composition import Target
-    from dask_diag_lab.session import current_client
 
     if plot not in (True, False, "save"):
         raise ValueError(f"plot is {plot!r}; it may be True, False or 'save'")
     asked: dict[str, Any] = {"key": key, "start": start, "stop": stop}
     asked |= {"workers": [workers] if isinstance(workers, str | Number) else workers}
     asked |= {"merge_workers": merge_workers, "server": server, "scheduler": scheduler}
-    client = current_client() if client is None else client
+    client = default_client() if client is None else client
     Target.of(client)  # raises where it is not connected
     if plot == "save" and not filename:
         filename = "dask-profile.html"
@@ -125,7 +126,7 @@ def _draw(
     """Draw, and save, trees that are added up as the plot of profiles does; in any thread."""
     from dask_diag_lab.server.saved import drawn_panel, picture_of, save_page, saved_page
     from dask_diag_lab.store import LiveSession
-    from dask_diag_lab.transport.answers import add_tree, empty_tree, prune_tree, sampling_s
+    from dask_diag_lab.transport.answers import add_tree, empty_tree, sampling_s
     from dask_diag_lab.views.registry import get_plot
 
     total = empty_tree()
@@ -137,7 +138,7 @@ def _draw(
         arguments |= {"prefix": asked["key"] or ""}
     else:
         arguments |= {"source": "scheduler-loop" if asked["scheduler"] else "worker-loops"}
-    answer = {"tree": total, "pruned": prune_tree(total), "missing": {}}
+    answer: dict[str, Any] = {"tree": total, "missing": {}}
     answer["interval_s"] = sampling_s("interval" if is_of_tasks else "cycle")
     live = LiveSession()
 

@@ -6,7 +6,6 @@ import operator
 import os
 import re
 import secrets
-import shutil
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -83,7 +82,7 @@ def run(name: str | None = None, client: Client | None = None) -> Run:
 
     Raises
     ------
-    RuntimeError
+    ValueError, RuntimeError
         As `Run`.
     """
     return Run(name, client)
@@ -110,15 +109,16 @@ def runs(
 
     Raises
     ------
+    ValueError
+        There is no client.
     RuntimeError
-        There is no client, its scheduler cannot be reached, or the diagnostics are closed.
+        Its scheduler cannot be reached, or the diagnostics are closed.
     """
-    from dask_diag_lab.session import Diagnostics, catch_up_beside, known_of
+    from dask_diag_lab.session import Diagnostics, known_of
 
     of = client if isinstance(client, Diagnostics) else known_of(client)
 
     def read() -> list[Run]:
-        catch_up_beside(of)
         asked = of.submit(_numbers, is_fresh=True, of_history=True)
         return [Run.of_number(of, number) for number in asked.result(TIMEOUT_S)]
 
@@ -156,15 +156,15 @@ class Run(CaptureBlock):
         those of the plot *Where the Time Goes*; those of 0 s are left out.
     prefixes : dict of str to (dict of str to float)
         Of the categories that belong to tasks: the seconds of each prefix, most first.
-    workers : dict of str to (dict of str to float)
-        The seconds of each worker, by its address, most first.
     settings : dict of str to str
         What it was made with: workers, threads and versions.
 
     Raises
     ------
+    ValueError
+        There is no client.
     RuntimeError
-        At the begin of the block: there is no connected client, or its scheduler cannot be
+        At the begin of the block: the client is not connected, or its scheduler cannot be
         reached. At its end: it cannot be reached any more; what is known by then is here. Where
         the block itself raised, a warning says so instead.
     """
@@ -181,20 +181,17 @@ class Run(CaptureBlock):
         self.n_tasks = self.n_failed = self.n_attempts = self.n_again = 0
         self.budget: dict[str, float] = {}
         self.prefixes: dict[str, dict[str, float]] = {}
-        self.workers: dict[str, dict[str, float]] = {}
         self.settings: dict[str, str] = {}
-        self._beside: list[str] = []
         self._versions: Mapping[str, str | None] = {}
         self._read: Callable[[], Case] | None = None
         self._again: Callable[[], None] | None = None  # of one that goes on
         self._client = client
-        self._file: Path | None = None  # that it was read from
 
     def save(self, path: str | os.PathLike[str]) -> Any:
         """Write what is known of the cluster to a file whose plots show this run at first.
 
-        Called when the block has ended, and before its client is closed. Of one that was read from
-        a recording, that is copied.
+        Called when the block has ended, and before its client is closed. One that `compare` has
+        read from a file is there already.
 
         Parameters
         ----------
@@ -204,14 +201,13 @@ class Run(CaptureBlock):
         Raises
         ------
         RuntimeError
-            Also: the block has not ended.
+            Also: the block has not ended, or submitted nothing of its own.
         """
         if not self.stop:
             raise RuntimeError("The run is not over: save it behind its block.")
-        if self._file is not None:
-            shutil.copyfile(self._file, path)
-            return None
-        return self._diagnostics.save(path, run=self.number, start=self.start, stop=self.stop)
+        if not self.number:
+            raise RuntimeError("The block submitted nothing: `Diagnostics.save` has all that ran.")
+        return self._diagnostics.save(path, run=self.number)
 
     def __str__(self) -> str:
         if not self.stop:
@@ -223,7 +219,7 @@ class Run(CaptureBlock):
         ]
         found = [f"{saved:>18}  {text}: {advice}" for saved, text, advice in self._advice()]
         none = [] if self._problem else [self.verdict]
-        return "\n".join([self._headline, *rows, "", *(found or none), *self._hint])
+        return "\n".join([self._headline, *rows, "", *(found or none), *self._missing])
 
     @property
     def duration(self) -> float:
@@ -239,7 +235,7 @@ class Run(CaptureBlock):
         self._renew()
         none = "" if self._problem else f"<p>{escape(self.verdict)}</p>"
         found = html_table(self._advice()) or none
-        found += "".join(f"<p>{escape(line)}</p>" for line in self._hint)
+        found += "".join(f"<p>{escape(line)}</p>" for line in self._missing)
         return f"<strong>{escape(self._headline)}</strong>{html_table(self._shares())}{found}"
 
     def critical_path(self) -> CriticalPath:
@@ -268,7 +264,7 @@ class Run(CaptureBlock):
         Raises
         ------
         ValueError
-            `threads` is no whole number from 1 on, or `transfer` no number from 0 on.
+            `threads` is less than 1, or `transfer` less than 0 or infinite.
         RuntimeError
             The block has not ended.
         """
@@ -395,13 +391,8 @@ class Run(CaptureBlock):
         )
 
     @property
-    def _hint(self) -> list[str]:
-        """What is the matter where clusters of other clients were at work as well."""
-        others = ", ".join(self._beside)
-        what = "had tasks in this time as well" if self.n_tasks else "had all of the tasks"
-        hint = f"{others} {what}: for these name its client, as in run(client=…)."
-        missing = [f"The end of the run is missing: {self._problem}."] if self._problem else []
-        return missing + ([hint] if self._beside else [])
+    def _missing(self) -> list[str]:
+        return [f"The end of the run is missing: {self._problem}."] if self._problem else []
 
     @classmethod
     def of_number(cls, diagnostics: Diagnostics, number: int) -> Self:
@@ -423,14 +414,11 @@ class Run(CaptureBlock):
             It cannot be read.
         """
         live = recording.load(path)
-        chosen, last = live.selection, max((one.number for one in live.history.runs), default=0)
-        window = Window(float(chosen.get("start", -inf)), float(chosen.get("stop", inf)))
-        number = int(chosen.get("run", 0)) or (last if window == ALL else 0)
-        if not number and window == ALL:
+        last = max((one.number for one in live.history.runs), default=0)
+        if not (number := int(live.selection.get("run", last))):
             raise ValueError(f"There is no run in {path}.")
-        its = cls(path.stem if not number else None, None)
-        its._file = path
-        its._take(lambda runs: runs.of_number(number), window, lambda read: read(live))
+        its = cls(None, None)
+        its._take(lambda runs: runs.of_number(number), ask=lambda read: read(live))
         return its
 
     def _start(self) -> None:
@@ -442,8 +430,6 @@ class Run(CaptureBlock):
         self._diagnostics.note_code(replace(self._code))
 
     def _finish(self) -> None:
-        from dask_diag_lab.session import at_work_beside
-
         stop_s = inf
         try:
             stop_s = self._ask(end_of, is_fresh=True)
@@ -453,8 +439,6 @@ class Run(CaptureBlock):
         self._diagnostics.note_code(self._code)
         if not self._diagnostics.has_other_blocks:  # the time of these is not ours
             self._await_reports(stop_s)
-        self._beside = at_work_beside(self._diagnostics, self._start_s, self._code.stop)
-        self._code.clients.update(self._beside)
         self.name = self.name or f"Run of {fmt.clock(self._start_s)}"
         self._take(lambda runs: runs.of_code(self._code.id), Window(self._start_s, stop_s))
         if self._problem:
@@ -498,17 +482,11 @@ class Run(CaptureBlock):
         its = budget_of(found)
         self.start, self.stop = its.window
         self.offered_s, self.budget = its.offered_s, its.seconds
-        self.prefixes, self.workers = (
-            {
-                category: {
-                    strings[one]: seconds
-                    for one, seconds in sorted(of.items(), key=lambda item: -item[1])
-                }
-                for category, of in of_all.items()
-                if of
-            }
-            for of_all in (its.by_prefix, its.by_worker)
-        )
+        self.prefixes = {
+            category: {strings[p]: s for p, s in sorted(of.items(), key=lambda item: -item[1])}
+            for category, of in its.by_prefix.items()
+            if of
+        }
 
     def _count(self, found: Facts) -> None:
         actions, window = found.actions, found.window

@@ -66,9 +66,9 @@ def get_task_stream(
     Raises
     ------
     TypeError, ValueError
-        A time that is none; for another ``plot``.
+        A time that is none; for another ``plot``; there is no client.
     RuntimeError
-        There is no connected client, at the begin of a block at the latest; or the scheduler
+        The client is not connected, at the begin of a block at the latest; or the scheduler
         cannot be reached.
     """
     capture = TaskStreamCapture(client, plot, filename)
@@ -105,8 +105,10 @@ class TaskStreamCapture(CaptureBlock):
 
     Raises
     ------
+    ValueError
+        There is no client.
     RuntimeError
-        At the begin of the block: there is no connected client. At either end: its scheduler
+        At the begin of the block: the client is not connected. At either end: its scheduler
         cannot be reached; what is known by then is in `data`. Where the block itself raised, a
         warning says so instead.
     """

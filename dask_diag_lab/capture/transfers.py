@@ -48,12 +48,16 @@ def transfers(client: Client | None = None) -> Any:  # a DataFrame, or a corouti
     ------
     ImportError
         pandas is not installed.
+    ValueError
+        There is no client.
     RuntimeError
-        There is no connected client, or its cluster does not answer.
+        The client is not connected, or its cluster does not answer.
     """
-    from dask_diag_lab.session import attach, current_client
+    from distributed import default_client
 
-    client = current_client() if client is None else client
+    from dask_diag_lab.session import attach
+
+    client = default_client() if client is None else client
     diagnostics = attach(client)
     return asyncio.to_thread(_frame, diagnostics) if client.asynchronous else _frame(diagnostics)
 

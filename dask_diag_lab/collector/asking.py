@@ -138,12 +138,7 @@ def _find(scheduler: Scheduler, text: str) -> TaskState | None:
 
 
 def _describe_task(scheduler: Scheduler, ts: TaskState) -> dict[str, Any]:
-    sets = {
-        "dependencies": ts.dependencies,
-        "dependents": ts.dependents,
-        "waiting_on": ts.waiting_on or (),
-        "waiters": ts.waiters or (),
-    }
+    sets = {"dependencies": ts.dependencies, "dependents": ts.dependents}
     who_has = ts.who_has or ()
     blame = ts.exception_blame
     return {
@@ -161,30 +156,16 @@ def _describe_task(scheduler: Scheduler, ts: TaskState) -> dict[str, Any]:
         "retries": ts.retries,
         "suspicious": ts.suspicious,
         "annotations": cut(encodable(ts.annotations or "")),
-        "restrictions": cut(_restrictions(ts)),
         "exception": cut(encodable(ts.exception_text or ""), MAX_TRACEBACK),
         "traceback": cut(encodable(ts.traceback_text or ""), MAX_TRACEBACK),
         "blame": key_text(blame.key) if blame is not None and blame is not ts else "",
         "erred_on": sorted(ts.erred_on or ())[:MAX_WORKERS],
         "story": _story(scheduler, ts),
-        "missing": "",
     }
 
 
 def _neighbours(members: Iterable[TaskState]) -> list[dict[str, str]]:
     return [{"key": key_text(t.key), "state": t.state} for t in islice(members, MAX_NEIGHBOURS)]
-
-
-def _restrictions(ts: TaskState) -> str:
-    found = {
-        "workers": sorted(ts.worker_restrictions or ()),
-        "hosts": sorted(ts.host_restrictions or ()),
-        "resources": ts.resource_restrictions,
-    }
-    words = [f"{name}: {encodable(value)}" for name, value in found.items() if value]
-    if words and ts.loose_restrictions:
-        words.append("others are allowed if these are gone")
-    return "; ".join(words)
 
 
 def _story(scheduler: Scheduler, ts: TaskState) -> list[dict[str, Any]]:
@@ -196,7 +177,6 @@ def _story(scheduler: Scheduler, ts: TaskState) -> list[dict[str, Any]]:
             "start": entry[1],
             "finish": entry[2],
             "stimulus": cut(str(entry[4])),
-            "worker": "",
         }
         for entry in entries[-MAX_STORY:]
     ]

@@ -30,7 +30,7 @@ from dask_diag_lab.collector.wire import (
 from dask_diag_lab.schema.tables import EVENTS, GRAPHS
 
 if TYPE_CHECKING:
-    from distributed.scheduler import ErredTask, Scheduler
+    from distributed.scheduler import ErredTask, Scheduler, WorkerState
 
 MAX_LOOKED_AT: Final = 5
 """Tasks of a graph; to measure one takes a tenth of a millisecond."""
@@ -169,17 +169,15 @@ def _scalar(value: object) -> object:
 
 
 def recall(scheduler: Scheduler, events: EventRecorder) -> None:
-    """Record when the workers and clients came that are there."""
-    came: dict[str, tuple[float, str, dict[str, object]]] = {}
+    """Record when the workers came that are there."""
+    came: dict[str, tuple[float, WorkerState]] = {}
     for time, message in scheduler.get_events("all"):  # the last one counts
         action = message.get("action") if isinstance(message, dict) else None
         if action == "add-worker" and (ws := scheduler.workers.get(str(message.get("worker")))):
-            detail = {"worker": ws.address, "name": ws.name, "nthreads": ws.nthreads}
-            came[ws.address] = time, "worker-added", detail
-        elif action == "add-client" and (client := str(message.get("client"))) in scheduler.clients:
-            came[client] = time, "client-added", {"client": client}
-    for time, kind, detail in sorted(came.values(), key=lambda event: event[0]):
-        events.add(time, kind, **detail)
+            came[ws.address] = time, ws
+    for time, ws in sorted(came.values(), key=itemgetter(0)):
+        detail = {"worker": ws.address, "name": ws.name, "nthreads": ws.nthreads}
+        events.add(time, "worker-added", **detail)
 
 
 MAX_KINDS: Final = 100

@@ -141,12 +141,6 @@ def counters(scheduler: Scheduler) -> Iterator[Row]:
     yield "transitions", "count", float(scheduler.transition_counter)
     for name, value in scheduler.digests_total.items():
         yield *_named(name), float(value)
-    if scheduler.monitor.monitor_gil_contention:
-        yield "gil-contention", "seconds", float(scheduler.monitor.cumulative_gil_contention)
-    stealing = scheduler.extensions.get("stealing")
-    if stealing is not None:  # summed over its cost classes
-        for name, unit in {"request_count_total": "count", "request_cost_total": "seconds"}.items():
-            yield f"stealing: {name}", unit, float(sum(stealing.metrics[name].values()))
     for name, value in scheduler.cumulative_worker_metrics.items():
         # Others have a context and are fine metrics. A sum of rates means nothing.
         if type(name) is str and name != "transfer-bandwidth":
@@ -250,8 +244,8 @@ def moves_of(at: float, message: Any) -> list[Row]:  # `distributed`'s own, by v
     match message:
         case ("request", list() as moves):
             return [
-                (begun, "request", key_text(key), level, victim, thief, float(v), float(t))
-                for begun, level, key, _, victim, v, thief, t in moves
+                (begun, "request", key_text(key), level, victim, thief)
+                for begun, level, key, _, victim, _, thief, _ in moves
             ]
         case ("reschedule", _, key, _, victim, thief, _) as parts:
             pass
@@ -262,7 +256,7 @@ def moves_of(at: float, message: Any) -> list[Row]:  # `distributed`'s own, by v
         case _:
             return []
     event = "confirmed" if parts[0] == "confirm" else key_text(parts[0])
-    return [(at, event, key_text(key), -1, str(victim or ""), str(thief), math.nan, math.nan)]
+    return [(at, event, key_text(key), -1, str(victim or ""), str(thief))]
 
 
 def stealing_since(scheduler: Scheduler, cursor: int) -> Answer:
@@ -314,9 +308,6 @@ def _samples(quantities: Mapping[str, Any], name: str, n: int) -> list[float]:
 
 MAX_SPANS: Final = 1_000
 """Newest spans that have rows of their own."""
-
-MAX_GROUPS: Final = 100
-"""Groups named of one span."""
 
 ERRED, FORGOTTEN = STATES.index("erred"), STATES.index("forgotten")
 
@@ -387,7 +378,7 @@ def fine(scheduler: Scheduler) -> Iterable[Row]:
 
 
 def spans(scheduler: Scheduler, counts: TaskTables) -> list[Row]:
-    """Return id, name, parent, start, stop, states, nbytes, seconds and groups, newest last.
+    """Return name, start, states, nbytes and seconds, newest last.
 
     Sums include the spans inside a span, as in its own properties.
     """
@@ -395,9 +386,8 @@ def spans(scheduler: Scheduler, counts: TaskTables) -> list[Row]:
     rows: list[Row] = []
     for span in _newest(scheduler):  # so the spans inside one are complete when it is reached
         groups = [*inside.pop(span.id, ()), *span.groups]
-        parent = span.parent
-        if parent is not None:
-            inside.setdefault(parent.id, []).extend(groups)
+        if span.parent is not None:
+            inside.setdefault(span.parent.id, []).extend(groups)
         states = [sum(group.states[state] for group in groups) for state in STATES]
         failed = sum(counts.failed_of_span[i] for i in {group.span_id or "" for group in groups})
         states[ERRED] += failed
@@ -405,16 +395,12 @@ def spans(scheduler: Scheduler, counts: TaskTables) -> list[Row]:
         start = min((group.start for group in groups if group.start), default=math.nan)
         rows.append(
             (
-                key_text(span.id),
                 _name(span),
-                "" if parent is None else key_text(parent.id),
                 # `distributed`'s start takes small errors of the workers' clocks out like this.
                 max(start, span.enqueued),
-                max((group.stop for group in groups), default=0.0) or math.nan,
                 states,
                 sum(map(counts.in_memory, groups)),
                 sum(group.duration for group in groups),
-                tuple(sorted({key_text(group.name) for group in span.groups})[:MAX_GROUPS]),
             )
         )
     return rows[::-1]

@@ -184,7 +184,6 @@ class Collector(SchedulerPlugin):
         self._thresholds = {n: float(share) if share else None for n, share in shares.items()}
         self._task_throttle, self._worker_throttle = Throttle(REFRESH_S), Throttle(REFRESH_S)
         self._graph_throttle = Throttle(REFRESH_S)
-        self._refreshed_at = (-1, -1)
         # What `transition` needs within reach:
         self._tasks = scheduler.tasks
         self._pending, self._moments = self._log.pending, self._log.moments
@@ -297,9 +296,6 @@ class Collector(SchedulerPlugin):
             self._losses.over_memory(str(msg.get("worker")))
         elif action == "remove-worker" and topic == "all":
             self._losses.removed(msg)
-        elif action == "retire-workers" and topic == "all":
-            n_retired = len(msg.get("retired") or ())
-            self._events.add(wall_clock(), "workers-retired", count=n_retired)
         elif action == "worker-status-change":
             self._losses.status_changed(topic, msg)
 
@@ -326,14 +322,6 @@ class Collector(SchedulerPlugin):
     @_safely
     def add_worker(self, scheduler: Scheduler, worker: str) -> None:
         self._losses.arrived(worker)
-
-    @_safely
-    def add_client(self, scheduler: Scheduler, client: str) -> None:
-        self._events.add(wall_clock(), "client-added", client=client)
-
-    @_safely
-    def remove_client(self, scheduler: Scheduler, client: str) -> None:
-        self._events.add(wall_clock(), "client-removed", client=client)
 
     # Handlers of the scheduler's server
 
@@ -415,10 +403,8 @@ class Collector(SchedulerPlugin):
             "scheduler": {
                 "id": str(scheduler.id),
                 "address": scheduler.address,
-                "started": scheduler.time_started,
                 "n_workers": len(scheduler.workers),
                 "nthreads": whole(scheduler.total_nthreads),
-                "memory_limit": whole(scheduler.total_memory),
                 "n_erred": self._counts.n_erred,
                 "thresholds": dict(self._thresholds),
             },
@@ -436,10 +422,7 @@ class Collector(SchedulerPlugin):
 
     def _refresh(self) -> None:
         """Bring the tables up to the scheduler's state, each no more often than its throttle."""
-        created = len(self._scheduler.tasks) + self._counts.n_forgotten
-        now = (self._scheduler.transition_counter, created)
-        if now != self._refreshed_at and self._task_throttle.is_due():
-            self._refreshed_at = now
+        if self._task_throttle.is_due():
             with self._task_throttle.measured():
                 self._counts.refresh()
         if self._graph_throttle.is_due():

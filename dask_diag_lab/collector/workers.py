@@ -245,7 +245,7 @@ class WorkerLossTracker:
             self._foreseen[address] = OVER_MEMORY
 
     def status_changed(self, address: str, message: Mapping[str, Any]) -> None:  # of `distributed`
-        """Record that a worker paused, went on, or is about to close, and remember the last."""
+        """Record that a worker paused or went on, and remember that it is about to close."""
         if address not in self._workers:
             return
         status = message.get("status")
@@ -256,9 +256,6 @@ class WorkerLossTracker:
         elif status == "running" and message.get("prev-status") == "paused":
             self._events.add(wall_clock(), "worker-resumed", worker=address)
         elif status in {"closing", "closing_gracefully"}:
-            # Any other worker that closes is gone within a moment, and that is reported then.
-            if status == "closing_gracefully" and address not in self._foreseen:
-                self._events.add(wall_clock(), "worker-closing", worker=address)
             self._foreseen.setdefault(address, CLOSED)
 
     def gave_up(self, ts: TaskState, address: str, stimulus: str) -> str:

@@ -8,11 +8,11 @@ each live output is brought up to now when a cell ends.
 from __future__ import annotations
 
 import logging
-import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from IPython.core.getipython import get_ipython
+from IPython.core.magic_arguments import MagicArgumentParser
 
 if TYPE_CHECKING:
     from IPython.core.interactiveshell import InteractiveShell
@@ -50,11 +50,13 @@ def at_cell_ends(update: Callable[[str], bool]) -> None:
 # --- ``%%dask_diag``: what became of the time of a cell, below it
 
 NAME: Final = "dask_diag"
-USAGE: Final = '%%dask_diag [name] [--check "idle<30%"] …'
 
 
 def add_magic(shell: InteractiveShell) -> None:
     """Make the magic known to a shell; harmless to repeat."""
+    parser = MagicArgumentParser(NAME)
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("--check", action="append", default=[])
 
     def dask_diag(line: str, cell: str) -> None:
         """Show what became of the threads' time while this cell ran, and why it was slow.
@@ -67,7 +69,9 @@ def add_magic(shell: InteractiveShell) -> None:
         from dask_diag_lab.capture.run import Run, parsed_check
 
         try:
-            name, checks = parsed(line)
+            given = parser.parse_argstring(line)
+            # IPython leaves the quotes at them.
+            name, *checks = (word and word.strip("\"'") for word in (given.name, *given.check))
             for check in checks:
                 parsed_check(check)  # not after an hour
         except ValueError as error:
@@ -79,27 +83,3 @@ def add_magic(shell: InteractiveShell) -> None:
             its.check(*checks)
 
     shell.register_magic_function(dask_diag, "cell", NAME)  # type: ignore[arg-type]
-
-
-def parsed(line: str) -> tuple[str | None, list[str]]:
-    """Return the name and the checks that a line of the magic has.
-
-    Raises
-    ------
-    ValueError
-        It has something else; the message says how it is written.
-    """
-    try:
-        words, names, checks = iter(shlex.split(line)), [], []
-    except ValueError as error:
-        raise ValueError(f"{error} in “{line}”: write {USAGE}.") from error
-    for word in words:
-        if word == "--check":
-            checks.append(next(words, ""))
-        elif word.startswith("-"):
-            raise ValueError(f"There is no option {word}: write {USAGE}.")
-        else:
-            names.append(word)
-    if len(names) > 1 or "" in checks:
-        raise ValueError(f"Write {USAGE}, a name of several words in quotes.")
-    return (names[0] if names else None), checks

@@ -100,22 +100,13 @@ class LivePlot:
 
 
 class Catalogue(tuple[Plot, ...]):
-    """The plots there are, shown as a table in a notebook."""
+    """The plots there are, shown as a name and a description a line."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
         width = max((len(plot.name) for plot in self), default=0)
         return "\n".join(f"{plot.name:<{width}}  {plot.description}" for plot in self)
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td><code>{escape(plot.name)}</code></td><td>{escape(plot.title)}</td>"
-            f"<td>{escape(plot.group)}</td><td>{escape(plot.description)}</td></tr>"
-            for plot in self
-        )
-        head = "<tr><th>Name</th><th>Title</th><th>Group</th><th>Shows</th></tr>"
-        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
 def plot(
@@ -138,10 +129,10 @@ def plot(
     Raises
     ------
     ValueError
-        There is no plot of that name, the height is out of bounds, or the arguments are no texts
-        or too long.
+        There is no plot of that name, the height is out of bounds, the arguments are no texts or
+        too long, or there is no client.
     RuntimeError
-        There is no connected client, or Bokeh is missing in this environment.
+        The client is not connected, or Bokeh is missing in this environment.
     """
     from dask_diag_lab.server import missing_bokeh
 

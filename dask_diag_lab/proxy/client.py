@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
@@ -34,18 +33,10 @@ MAX_ANSWER_BYTES: Final = 256 * 1024 * 1024
 
 _PARAMETERS: Final = HTTP1ConnectionParameters(max_body_size=MAX_ANSWER_BYTES)
 
-# Where systems keep their authorities, for a Python that was built elsewhere and looks there.
-_BUNDLES: Final = (
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/ssl/cert.pem",
-)
-
 UNTRUSTED: Final = (
     "has a certificate for another name, out of date, or of an authority that this Jupyter server "
-    "does not know; its administrator can name a file of authorities with "
-    "c.DaskDiagLab.certificate_authorities"
+    "does not know; its administrator can name a file of authorities with the environment variable "
+    "SSL_CERT_FILE"
 )
 
 TakeHead = Callable[[int, HTTPHeaders], None]
@@ -69,29 +60,14 @@ class UpstreamTimeoutError(UpstreamError):
 
 
 @functools.cache
-def tls_context(ca_file: str, *, is_known: bool) -> ssl.SSLContext:
-    """Return what checks certificates: by the system's authorities and those of a file.
+def tls_context(*, is_known: bool) -> ssl.SSLContext:
+    """Return what checks certificates: by the authorities that Python knows.
 
     Where it is known whose program answers, any certificate is good.
-
-    Raises
-    ------
-    UpstreamError
-        When the file cannot be read, or has no certificate.
     """
     context = ssl.create_default_context()
     if is_known:
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        return context
-    if not context.cert_store_stats()["x509_ca"]:
-        for bundle in filter(os.path.exists, _BUNDLES):
-            context.load_verify_locations(bundle)
-    try:
-        if ca_file:
-            context.load_verify_locations(ca_file)
-    except OSError:
-        message = f"cannot be trusted: the certificate authorities in {ca_file} cannot be read"
-        raise UpstreamError(message) from None
     return context
 
 
@@ -109,8 +85,6 @@ class Address:
     prefix : str
         Path below which the dashboard lives: empty, or starting with a slash and not ending
         with one.
-    ca_file : str
-        Certificate authorities that are trusted in addition to the system's.
     is_known : bool
         Whether the operating system tells that it is a program of this user on this machine.
     """
@@ -120,14 +94,12 @@ class Address:
     port: int
     ip: str = ""
     prefix: str = ""
-    ca_file: str = ""
     is_known: bool = False
 
     @property
     def tls(self) -> ssl.SSLContext | None:
         """What checks its certificate; None for plain HTTP."""
-        is_tls = self.scheme == "https"
-        return tls_context(self.ca_file, is_known=self.is_known) if is_tls else None
+        return tls_context(is_known=self.is_known) if self.scheme == "https" else None
 
     @property
     def netloc(self) -> str:

@@ -179,7 +179,7 @@ class SocketDiscovery:
         kernels = self._kernels()
         pids = (owner.process.pid, *owner.ancestors)
         kernel_id = next((kernels[pid] for pid in pids if pid in kernels), None)
-        place = Place(listener, owner.process, kernel_id, owner.document if kernel_id else "")
+        place = Place(listener, owner.process, kernel_id)
         dashboard = StockDashboard(listener.address, (), place)
         dashboard.set_scheduler(self.named.get(listener))
         is_dask = await dashboard.is_dask()

@@ -15,7 +15,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from traitlets import Bool, Float, HasTraits, List, Unicode
+from traitlets import Bool, HasTraits, List, Unicode
 
 from dask_diag_lab.proxy.client import Address, NotAllowedError
 
@@ -41,12 +41,6 @@ class Settings(HasTraits):
         are tried again while they cannot be reached.""",
     ).tag(config=True)
 
-    certificate_authorities = Unicode(
-        "",
-        help="""A file of certificate authorities (PEM) that are trusted for https dashboards, in
-        addition to those of the system.""",
-    ).tag(config=True)
-
     allowed_hosts = List(
         Unicode(),
         default_value=["localhost", "127.0.0.1", "::1"],
@@ -54,13 +48,6 @@ class Settings(HasTraits):
         "node*.cluster.local", IP addresses, or networks such as "10.1.0.0/16"; this machine only
         by default. Link-local and cloud metadata addresses are refused always. Clusters that are
         found by themselves need no entry.""",
-    ).tag(config=True)
-
-    recording_unused_s = Float(
-        600.0,
-        min=1.0,
-        help="""Seconds after which the process of a recording that was opened from JupyterLab's
-        file browser ends, when nobody has a plot of it open.""",
     ).tag(config=True)
 
 
@@ -85,12 +72,8 @@ METADATA_NETWORKS: Final = tuple(
 )
 
 NO_ADDRESS: Final = (
-    "That is not an address. Give one like http://127.0.0.1:8787, without user name, password, "
-    "“?” and “#”."
-)
-A_SCHEDULER: Final = (
-    "That is where workers and clients reach a scheduler. Give the address of its dashboard, "
-    "mostly http://{host}:8787, as the scheduler's log and client.dashboard_link have it."
+    "That is not an address of a dashboard. Give one like http://127.0.0.1:8787, as the log of the "
+    "scheduler and client.dashboard_link have it, without user name, password, “?” and “#”."
 )
 RESOLVE_S: Final = 5.0
 
@@ -112,8 +95,6 @@ def read_address(url: str) -> Address:
     NotAllowedError
         When it is not a plain http or https URL.
     """
-    if comm := re.match(r"(?:tcp|tls|wss?|ucx)://([^/:]*)", url.strip(), re.IGNORECASE):
-        raise NotAllowedError(A_SCHEDULER.format(host=comm[1]))
     match = _URL.fullmatch(url.strip())
     if match is None or int(match[3] or 0) > 65535:
         raise NotAllowedError(NO_ADDRESS)

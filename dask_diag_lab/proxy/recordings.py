@@ -20,6 +20,8 @@ from dask_diag_lab.proxy.client import NotAllowedError
 # A large file on a busy machine; a million tasks take two seconds.
 START_S: Final = 60.0
 END_S: Final = 5.0
+# A process that nobody has looked at for so long ends.
+UNUSED_S: Final = 600.0
 READY: Final = "Plots of "
 
 LOG: Final = logging.getLogger(__name__)
@@ -36,16 +38,9 @@ def id_of(path: Path) -> str:
 
 
 class Recordings:
-    """The files that are open, by the ids of their dashboards.
+    """The files that are open, by the ids of their dashboards."""
 
-    Parameters
-    ----------
-    unused_s : float
-        A process that nobody has looked at for so long ends.
-    """
-
-    def __init__(self, unused_s: float) -> None:
-        self._unused_s = unused_s
+    def __init__(self) -> None:
         self._processes: dict[str, Process] = {}
         self._following: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
@@ -92,7 +87,7 @@ class Recordings:
     async def _start(self, path: Path, dashboard_id: str) -> Process:
         # Without -P modules are looked for in the folder of the notebooks first.
         command = [sys.executable, "-P", "-m", "dask_diag_lab", "open", str(path), "--port", "0"]
-        command += ["--for-jupyter", dashboard_id, "--unused-s", str(self._unused_s)]
+        command += ["--for-jupyter", dashboard_id, "--unused-s", str(UNUSED_S)]
         # Ctrl-C in Jupyter's terminal, which asks whether it is meant, is not for it.
         return await asyncio.create_subprocess_exec(
             *command, stdin=PIPE, stdout=PIPE, stderr=STDOUT, start_new_session=True

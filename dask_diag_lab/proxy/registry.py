@@ -9,7 +9,6 @@ import asyncio
 import logging
 from asyncio import Task
 from collections.abc import AsyncGenerator, Callable, Container, Coroutine, Iterable, Mapping
-from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -114,7 +113,7 @@ class DashboardRegistry:
     ) -> None:
         self._records, self.settings, self._added = records, settings, added
         self._sockets = SocketDiscovery(settings, kernels, self._take_found)
-        self._recordings = Recordings(settings.recording_unused_s)
+        self._recordings = Recordings()
         self._look_due_s = 0.0
         self._ours: dict[str, DiagnosticsDashboard] = {}
         self._stocks: dict[str, StockDashboard] = {}
@@ -139,10 +138,8 @@ class DashboardRegistry:
         dashboard.is_configured |= not is_added
 
     def _stock(self, url: str, *, is_configured: bool) -> StockDashboard:
-        settings = self.settings
-        given = replace(read_address(url), ca_file=settings.certificate_authorities)
-        hosts = [*settings.allowed_hosts, given.host] if is_configured else settings.allowed_hosts
-        return StockDashboard(given, hosts)
+        given, allowed = read_address(url), self.settings.allowed_hosts
+        return StockDashboard(given, [*allowed, given.host] if is_configured else allowed)
 
     @property
     def _dashboards(self) -> Mapping[str, Dashboard]:
@@ -179,8 +176,7 @@ class DashboardRegistry:
         await self._look()
         await self._look()
         await self._sockets.wait(ONCE_S)
-        others = [one.examine_once() for one in self._stocks.values()]
-        await asyncio.gather(*map(self._examine, self._ours.values()), *others)
+        await asyncio.gather(*map(self._examine, self._dashboards.values()))
 
     async def find(self, dashboard_id: str) -> Dashboard:
         """Return a dashboard that may be contacted now.

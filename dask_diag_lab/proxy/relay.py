@@ -220,7 +220,7 @@ async def open_socket(
             resolver=dashboard.address.resolver,
             # No pings: a kernel that holds the interpreter cannot answer, and is not dead for it.
         )
-    except (HTTPClientError, WebSocketError, UpstreamError, OSError):
+    except (HTTPClientError, WebSocketError, OSError):
         dashboard.is_suspect = True
         raise NotAllowedError(f"{dashboard.name} does not open this plot.", 502) from None
 

@@ -80,13 +80,10 @@ class Owner:
     ----------
     ancestors : tuple of int
         The numbers of the process that has started it, of that one's, and so on.
-    document : str
-        The file name of the document that Jupyter tells a kernel, and it its children; else ''.
     """
 
     process: psutil.Process
     ancestors: tuple[int, ...]
-    document: str
 
 
 def listeners() -> list[Listener]:
@@ -232,8 +229,7 @@ def _scheduler(process: psutil.Process) -> Owner | None:
         has_dask = b"msgpack" in maps.read_bytes()
     else:
         has_dask = process.name().lower().startswith(("python", "dask"))
-    document = _file_name(process.environ().get("JPY_SESSION_NAME", ""))
-    return Owner(process, tuple(one.pid for one in parents), document) if has_dask else None
+    return Owner(process, tuple(one.pid for one in parents)) if has_dask else None
 
 
 def _file_name(path: str) -> str:

@@ -41,14 +41,13 @@ from dask_diag_lab.proxy.messages import (
     Summary,
     check,
 )
-from dask_diag_lab.proxy.policy import A_SCHEDULER, read_address, resolve
+from dask_diag_lab.proxy.policy import read_address, resolve
 from dask_diag_lab.proxy.records import is_running, read_owned
 from dask_diag_lab.proxy.sockets import (
     Listener,
     ProcessError,
     check_owner,
     listeners,
-    speaks_first,
 )
 
 EXAMINE_S: Final = 5.0
@@ -74,18 +73,11 @@ _ROUTE: Final = re.compile(r"/?((?:statics/)?individual-([a-z0-9][a-z0-9-]{0,90}
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The process and the socket of a dashboard on this machine.
-
-    Attributes
-    ----------
-    name : str
-        Of the notebook that it belongs to; empty elsewhere.
-    """
+    """The process and the socket of a dashboard on this machine."""
 
     listener: Listener
     process: psutil.Process
     kernel_id: str | None
-    name: str
 
     def verify(self, *, is_suspect: bool) -> None:
         """Make sure that it is still that process and, after a failure, that socket."""
@@ -150,13 +142,12 @@ class StockDashboard(Dashboard):
     def set_place(self, place: Place, address: Address) -> None:
         """Know its process from now on."""
         self.place, self.address = place, address
-        name = place.name or self.name
-        self.info = {**self.info, "kernel_id": place.kernel_id, "name": name}
+        self.info = {**self.info, "kernel_id": place.kernel_id}
 
     def forget_place(self) -> None:
         """Its process, or its socket, has ended; what was added by hand stays listed."""
         self.place = self.named = None
-        self.info = {**self.info, "kernel_id": None, "name": self.name, "summary": None}
+        self.info = {**self.info, "kernel_id": None, "summary": None}
 
     def set_scheduler(self, named: SchedulerMessage | None) -> None:
         """Take the scheduler of which a record says that this is the dashboard, if any does."""
@@ -188,13 +179,6 @@ class StockDashboard(Dashboard):
             is_waiting = self._identified is None and self._idle_since_s < inf
             self.examine_s = IDLE_S if is_waiting else EXAMINE_S
 
-    async def examine_once(self) -> None:
-        """Bring it up to date for who asks once: wait until an idle cluster says which it is."""
-        await self.examine()
-        if self.info["state"] == "live" and not self.info["scheduler"]["id"]:
-            await asyncio.sleep(IDLE_S)
-            await self.examine()
-
     async def _examine_each(self) -> None:
         try:
             addresses = await resolve(self.given, self._allowed_hosts)
@@ -205,23 +189,9 @@ class StockDashboard(Dashboard):
         self.status = 502
         for address in addresses:
             self.address = address
-            if await self._is_scheduler():
-                self.set_state("unreachable", A_SCHEDULER.format(host=address.host))
-                return
             await super().examine()
             if self.info["state"] == "live":
                 return
-            if self.is_suspect and await self._is_scheduler():  # one that was too busy to greet
-                self.set_state("unreachable", A_SCHEDULER.format(host=address.host))
-                return
-
-    async def _is_scheduler(self) -> bool:
-        """Tell whether that is the port for Dask's own messages, which logs an error about HTTP."""
-        try:
-            await self.verify()
-            return self.address.scheme == "http" and await speaks_first(self.address)
-        except (OSError, ProcessError):
-            return False
 
     async def is_dask(self) -> bool:
         """Tell whether it is a Dask dashboard at all.
@@ -308,9 +278,8 @@ class StockDashboard(Dashboard):
         if (place.scheme, place.netloc) != (address.scheme, address.netloc) or not place.prefix:
             return False
         self.address = replace(address, prefix=place.prefix)
-        shown, self.name = self.name, f"{self.name}{place.prefix}"
-        if self.info["name"] == shown:
-            self.info = {**self.info, "name": self.name}
+        self.name = f"{self.name}{place.prefix}"
+        self.info = {**self.info, "name": self.name}
         return True
 
     async def _place_of_root(self) -> str:

@@ -91,10 +91,8 @@ class SchedulerInfo:
 
     id: str
     address: str
-    started: float
     n_workers: int
     nthreads: int
-    memory_limit: int
     thresholds: Mapping[str, float | None]
     n_erred: int = 0
 

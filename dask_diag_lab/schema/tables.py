@@ -314,8 +314,6 @@ EXTRAS: Final = (
         Field("memory", "<f8", "B", "Its resident set size", "memory"),
         Field("read_bps", "<f8", "B/s", "Network of its host, in", "host_net_io.read_bps"),
         Field("write_bps", "<f8", "B/s", "Network of its host, out", "host_net_io.write_bps"),
-        Field("disk_read_bps", "<f8", "B/s", "NaN: not measured", "host_disk_io.read_bps"),
-        Field("disk_write_bps", "<f8", "B/s", "NaN: not measured", "host_disk_io.write_bps"),
         Field("fds", "<f8", "", "Open file descriptors; NaN where not known", "num_fds"),
         Field("gil", "<f8", "", "Share of time that the GIL was waited for", "gil_contention"),
         Field("loop_s", "<f8", "s", "Event loop interval; NaN before somebody looked"),
@@ -349,11 +347,9 @@ EXTRAS: Final = (
         Field("level", "<i8", "", "Cost class of the stealing queue; -1 unknown"),
         Field("victim", "text", "", "Address of the worker that had the task"),
         Field("thief", "text", "", "Address of the worker it was to go to"),
-        Field("victim_occupancy", "<f8", "s", "Before the move; NaN unknown"),
-        Field("thief_occupancy", "<f8", "s", "Before the move; NaN unknown"),
     ),
-    # Sums: `transition_counter`, `digests_total`, stealing's requests and their cost, and what
-    # workers count without a context (`workers: latency`, …)
+    # Sums: `transition_counter`, `digests_total`, and what workers count without a context
+    # (`workers: latency`, …)
     _table(
         "counters",
         "whole",
@@ -395,15 +391,11 @@ EXTRAS: Final = (
         "spans",
         "whole",
         1_000,
-        Field("id", "text", "", "Id of the span"),
         Field("name", "text", "", "Its name, parts joined by ` > `"),
-        Field("parent", "text", "", "Id of the span around it; empty for none"),
         Field("start", "<f8", "s", "First start of a task; NaN before"),
-        Field("stop", "<f8", "s", "Last end of a task; NaN before"),
         Field("states", "<i8", "", "Tasks in each of `STATES`", size=len(STATES)),
         Field("nbytes", "<i8", "B", "In memory now: the sum of its `GROUPS`, inner spans' too"),
         Field("seconds", "<f8", "s", "Sum of all durations, of spans inside it too"),
-        Field("groups", "texts", "", "Names of at most 100 task groups of its own"),
     ),
     # P2P shuffles, worker by worker, newest last: what they reported last, also when ended
     _table(
@@ -412,12 +404,10 @@ EXTRAS: Final = (
         20_000,
         Field("id", "text", "", "Id of the shuffle", "id"),
         Field("worker", "text", "", "Address of the worker", "worker"),
-        Field("comm_total", "<f8", "B", "Written to the send buffer so far", "comm.total"),
         Field("comm_written", "<f8", "B", "Sent so far", "comm.written"),
         Field("comm_read", "<f8", "B", "Received so far", "comm.read"),
         Field("comm_memory", "<f8", "B", "In the send buffer now", "comm.memory"),
         Field("comm_limit", "<f8", "B", "Limit of it; NaN unknown", "comm.memory_limit"),
-        Field("disk_total", "<f8", "B", "Written to the disk buffer so far", "disk.total"),
         Field("disk_written", "<f8", "B", "Written to disk so far", "disk.written"),
         Field("disk_read", "<f8", "B", "Read from disk so far", "disk.read"),
         Field("disk_memory", "<f8", "B", "In the disk buffer now", "disk.memory"),
@@ -442,7 +432,7 @@ def _version() -> str:
         (table.name, table.sent, [(c.name, c.dtype, c.size) for c in table.columns])
         for table in TABLES.values()
     ]
-    return hashlib.sha256(repr((10, STATES, declared)).encode()).hexdigest()[:8]
+    return hashlib.sha256(repr((11, STATES, declared)).encode()).hexdigest()[:8]
 
 
 PROTOCOL: Final = _version()

@@ -9,7 +9,6 @@ import hashlib
 import hmac
 import logging
 from collections.abc import Mapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode
 
@@ -120,10 +119,7 @@ class Gate(Router):
                 rest = urlencode([(name, value) for name, value in query if name != "token"])
                 path = "/" + request.path.lstrip("/\\")  # "//host" and "/\host" are other servers
                 return 302, f"{path}?{rest}" if rest else path
-        try:
-            cookie = SimpleCookie(request.headers.get("Cookie", "")).get(self._cookie)
-        except CookieError:
-            cookie = None
+        cookie = request.cookies.get(self._cookie)
         is_known = cookie is not None and _is_same(cookie.value, cookie_value(self._token))
         return (200, "") if is_known else (403, REFUSED)
 

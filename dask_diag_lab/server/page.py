@@ -102,10 +102,6 @@ def scripts_for(models: Iterable[Model]) -> list[str]:
     return list(dict.fromkeys([CORE, *needed]))
 
 
-HINTS: Final = (address_of(CORE), address_of(OWN))
-"""What a browser is to fetch at once, not one after the other as it finds them."""
-
-
 def is_without(history: History, view: View) -> bool:
     """Return whether something has not come yet that the view needs."""
     if GRAPH in view.needs and not history.graph.is_followed:

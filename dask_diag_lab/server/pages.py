@@ -31,36 +31,21 @@ LOG_WAIT_S: Final = 2.0
 # Configuration is where people keep passwords and tokens, so what is shown is named here.
 SHOWN: Final[Mapping[str, str]] = {
     "diag-lab": "auto-attach interval idle-interval max-actions port",
-    "array": "backend chunk-size chunk-size-tolerance rechunk.method rechunk.threshold"
-    " slicing.split-large-chunks query-planning",
+    "array": "chunk-size rechunk.method rechunk.threshold slicing.split-large-chunks"
+    " query-planning",
     "dataframe": "backend shuffle.method shuffle.compression convert-string query-planning",
-    "optimization": "annotations.fuse tune.active fuse.active fuse.ave-width fuse.max-width"
-    " fuse.max-height fuse.max-depth-new-edges fuse.rename-keys fuse.delayed",
-    "distributed.scheduler": "allowed-failures bandwidth default-data-size events-cleanup-delay"
-    " idle-timeout no-workers-timeout work-stealing work-stealing-interval worker-saturation"
-    " worker-ttl unknown-task-duration validate active-memory-manager.start"
-    " active-memory-manager.interval active-memory-manager.measure locks.lease-timeout"
-    " locks.lease-validation-interval rootish-taskgroup rootish-taskgroup-dependencies"
-    " reuse-broadcast-comm",
-    "distributed.worker": "multiprocessing-method use-file-locking daemon validate"
-    " connections.incoming connections.outgoing transfer.message-bytes-limit lifetime.duration"
-    " lifetime.stagger lifetime.restart profile.enabled profile.interval profile.cycle"
-    " profile.low-level",
-    "distributed.worker.memory": "target spill pause terminate transfer max-spill monitor-interval"
-    " spill-compression recent-to-old-time rebalance.measure rebalance.sender-min"
-    " rebalance.recipient-max rebalance.sender-recipient-gap",
-    "distributed.comm": "retry.count retry.delay.min retry.delay.max compression shard offload"
-    " default-scheme socket-backlog timeouts.connect timeouts.tcp require-encryption zstd.level"
-    " zstd.threads websockets.shard",
-    "distributed.deploy": "lost-worker-timeout cluster-repr-interval",
-    "distributed.p2p": "comm.buffer comm.concurrency comm.message-bytes-limit comm.retry.count"
-    " comm.retry.delay.min comm.retry.delay.max storage.buffer storage.disk threads",
-    "distributed.diagnostics": "nvml cudf computations.max-history computations.nframes"
-    " erred-tasks.max-history",
-    "distributed.admin": "large-graph-warning-threshold tick.interval tick.limit tick.cycle"
-    " max-error-length log-length low-level-log-length pdb-on-err system-monitor.interval"
-    " system-monitor.log-length system-monitor.disk system-monitor.host-cpu"
-    " system-monitor.gil.enabled system-monitor.gil.interval event-loop",
+    "optimization": "fuse.active fuse.ave-width fuse.max-width fuse.max-height"
+    " fuse.max-depth-new-edges",
+    "distributed.scheduler": "allowed-failures bandwidth idle-timeout work-stealing"
+    " work-stealing-interval worker-saturation worker-ttl unknown-task-duration default-data-size"
+    " rootish-taskgroup rootish-taskgroup-dependencies active-memory-manager.start",
+    "distributed.worker": "connections.incoming connections.outgoing lifetime.duration"
+    " transfer.message-bytes-limit profile.enabled profile.interval profile.cycle",
+    "distributed.worker.memory": "target spill pause terminate transfer max-spill"
+    " spill-compression",
+    "distributed.comm": "compression retry.count timeouts.connect timeouts.tcp require-encryption",
+    "distributed.p2p": "storage.disk threads comm.buffer",
+    "distributed.admin": "tick.limit low-level-log-length system-monitor.gil.enabled",
 }
 """Names that are shown, by their section."""
 _NAMES: Final = sorted(f"{top}.{name}" for top, names in SHOWN.items() for name in names.split())
@@ -191,18 +176,15 @@ class PageHandler(ContextHandler):
             "here": here,
             "menu": menu_of(self.context.listed),
             "shown": [],
-            "hints": (),
             "nonce": self.nonce,
         }
         self.render(template, **given | more)
 
     def show_plots(self, title: str, cells: Sequence[Cell], *, kind: str, here: str) -> None:
         """End with a page of plots."""
-        from dask_diag_lab.server.page import HINTS
-
         plots = self.context.plots
         shown = [plots[name] for cell in cells for name in cell.plots]
-        given = {"cells": cells, "plots": plots, "shown": shown, "hints": HINTS}
+        given = {"cells": cells, "plots": plots, "shown": shown}
         self.show("plots.html", title, here, kind=kind, **given)
 
     def write_error(self, status_code: int, **kwargs: Any) -> None:  # noqa: ARG002  # tornado's
@@ -310,13 +292,9 @@ def _cluster(live: LiveSession, info: Mapping[str, Any]) -> list[tuple[str, str]
     health, scheduler, given = health_of(live), live.history.scheduler, info.get("scheduler", {})
     limit = health["memory_limit"]
     tasks = [f"{fmt.count(number)} {name}" for name, number in health["tasks"].items()]
-    started = scheduler.started if scheduler else 0.0
-    day = time.strftime("%Y-%m-%d", time.localtime(started))
     return [
         ("State", f"{health['state']} {health['reason']}"),
         ("Scheduler", scheduler.address if scheduler else str(given.get("address", ""))),
-        ("Scheduler id", scheduler.id if scheduler else str(given.get("id", ""))),
-        ("Started", f"{day} {fmt.clock(started)}" if started else ""),
         ("Workers", fmt.count(health["workers"])),
         ("Threads", fmt.count(health["threads"])),
         ("Memory", fmt.binary(health["memory"]) + (f" of {fmt.binary(limit)}" if limit else "")),

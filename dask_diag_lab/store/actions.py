@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
-from math import isfinite, nan
+from math import nan
 from typing import Any, Final
 from zlib import crc32
 
@@ -222,8 +222,6 @@ class ActionLog:
     SAVED = ("dropped", "evicted", "details", "_evicted_sums")
 
     def __init__(self, slots: SlotTable, keys: KeyTable, max_rows: int = MAX_ROWS) -> None:
-        if max_rows < 1:
-            raise ValueError(f"a log keeps at least 1 action, not {max_rows}")
         self.version = self.total = self.dropped = self.evicted = 0
         self.details: dict[int, bytes] = {}
         self._slots = slots
@@ -466,8 +464,6 @@ class ActionLog:
             ``slot``: row of the slot table. Fewer than the cursors' difference where actions
             were evicted in between.
         """
-        if not 0 <= cursor <= self.total:
-            raise ValueError(f"cursor {cursor} is not within 0 … {self.total}")
         first = max(cursor, self.evicted)
         stop = self.total if limit is None else min(self.total, first + limit)
         slots, begin, parts = self._slots.rows, self.evicted, []
@@ -498,17 +494,7 @@ class ActionLog:
             Width of the window on the screen: what is closer than a pixel is merged.
         max_rects : int
             Merge further until there are no more than these.
-
-        Raises
-        ------
-        ValueError
-            For a window that is not finite or ends before it begins, no width, no rects, or a
-            slot that does not exist.
         """
-        if not (isfinite(t0) and isfinite(t1) and t0 <= t1):
-            raise ValueError(f"a window has a begin and a later end, not {t0} and {t1}")
-        if width_px < 1 or max_rects < 1:
-            raise ValueError(f"width {width_px} px and {max_rects} rects: both must be above 0")
         known = self._slots.rows
         positions, share = known.positions(slots)
         blocks = tuple(block for block in self._all() if block.touches(t0, t1))

@@ -9,21 +9,15 @@ scheduler's clock):
 - worker-killed: worker, cause, lost_tasks: it died or was stopped for its memory
 - worker-paused: worker: its memory is over the pause threshold; resumed: when it went on
 - worker-resumed: worker
-- worker-closing: worker: it was asked to close when its data has been moved
-- workers-retired: count: workers that a user or an adaptive cluster had leave
-- spill-began: worker, nbytes: the data on its disk grew, which it had not for a while
-- spill-ended: worker: no data on its disk any more, after such an event
+- spill-began: worker, nbytes: there is data on its disk now
+- spill-ended: worker: no data on its disk any more
 - task-erred: prefix, count, until, worker: of the last one
 - task-retried: the same of attempts that failed; their tasks were run again
 - steal-burst: count, until: tasks that the scheduler moved to another worker
 - restart
 - update-graph: client, graphs, tasks, until
-- client-added: client
-- client-removed: client
-- recording-began: recalled: events of the time before it that the scheduler reported
+- recording-began
 - not-recorded: until: nobody recorded what was done
-- scheduler-lost: reason
-- scheduler-back: lost_s: how long nothing was heard of it
 """
 
 from __future__ import annotations
@@ -67,10 +61,7 @@ PAUSES: Final = {"paused": ("worker-paused", True), "running": ("worker-resumed"
 PAUSE_ENDS: Final = DEPARTURES | {"worker-resumed"}
 
 LEAST_SPILL: Final = 2**20
-"""Data on disk that grows by less from one heartbeat to the next trickles."""
-QUIET_S: Final = 10.0
-"""A spill is over when nothing grew for so long, or half of it has gone. Heartbeats of 1000 workers
-are 6 s apart."""
+"""Less data on disk is no spill."""
 
 
 class EventLog:
@@ -89,9 +80,7 @@ class EventLog:
         self.rows: deque[Event] = deque(maxlen=MAX_EVENTS)
         self.paused: dict[str, dict[str, Any]] = {}
         self._bursts: dict[tuple[object, ...], tuple[float, dict[str, Any]]] = {}
-        # By address: since when the data on its disk has not grown, and how much there is.
-        self._spilled: dict[str, tuple[float, int]] = {}
-        self._lost_at: float | None = None
+        self._spilled: dict[str, bool] = {}  # by address
 
     @property
     def dropped(self) -> int:
@@ -140,7 +129,7 @@ class EventLog:
             events = [event for event in events if event[0] > known_until]
         self.extend(events)
         if known_until == -inf:
-            self.extend([(now, "recording-began", {"recalled": len(events)})])
+            self.extend([(now, "recording-began", {})])
 
     def compare(self, workers: Mapping[str, npt.NDArray[Any]], removed: Iterable[str]) -> None:
         """Note which workers began or ceased to spill, from rows of `WORKERS`.
@@ -156,30 +145,17 @@ class EventLog:
             is_new = address not in self._spilled
             if is_new and status in PAUSES and PAUSES[status][1] != (address in self.paused):
                 events.append((time, PAUSES[status][0], {"worker": address}))
-            since, before = self._spilled.get(address, (time if nbytes else -inf, nbytes))
-            if nbytes - before >= LEAST_SPILL:
-                if time - since > QUIET_S:
-                    events.append((time, "spill-began", {"worker": address, "nbytes": nbytes}))
-                since = time
-            elif before >= LEAST_SPILL and not nbytes:
+            had_spilled = self._spilled.get(address)
+            has_spilled = nbytes >= LEAST_SPILL or (bool(had_spilled) and nbytes > 0)
+            if has_spilled and had_spilled is False:
+                events.append((time, "spill-began", {"worker": address, "nbytes": nbytes}))
+            elif had_spilled and not has_spilled:
                 events.append((time, "spill-ended", {"worker": address}))
-            if nbytes < before / 2:
-                since = -inf
-            self._spilled[address] = (since, nbytes)
+            self._spilled[address] = has_spilled
         for address in removed:
             self._spilled.pop(address, None)
             self.paused.pop(address, None)
         self.extend(events)
-
-    def feed_changed(self, time: float, state: str, reason: str) -> None:
-        """Note that the scheduler cannot be heard any more, or again."""
-        if state == "lost" and self._lost_at is None:
-            self._lost_at = time
-            self.extend([(time, "scheduler-lost", {"reason": reason})])
-        elif state in {"live", "degraded"} and self._lost_at is not None:
-            lost_s = max(time - self._lost_at, 0.0)
-            self._lost_at = None
-            self.extend([(time, "scheduler-back", {"lost_s": lost_s})])
 
     def _append(self, event: Event) -> None:
         time, kind, detail = event

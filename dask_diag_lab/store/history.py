@@ -154,21 +154,16 @@ class History:
             self.series.record(batch.time, self.workers)
         self._update_tables(batch)
         self.runs.mark_idle(batch.time, is_idle=not self.n_unfinished)
-        self._wire_ids.n_observed = {}
 
     def _observe(self, batch: Batch) -> None:
-        """Take over events but those of a batch that failed in the middle and is sent again."""
-        ids = self._wire_ids
-        new = {
-            name: batch.rows(name)[ids.n_observed.get(name, 0) :] for name in ("events", "graphs")
-        }
-        for at, kind, detail in new["events"]:
+        """Take over events, and what they say of runs."""
+        ids, events = self._wire_ids, batch.rows("events")
+        for at, kind, detail in events:
             if kind == "task-erred" and at > ids.known_until:
                 self.runs.gave_up(at, int(detail.get("count", 0)))
         first_until = None if ids.has_observed else ids.known_until
-        self.events.observe(new["events"], new["graphs"], batch.time, first_until)
+        self.events.observe(events, batch.rows("graphs"), batch.time, first_until)
         ids.has_observed = True
-        ids.n_observed = {name: len(batch.rows(name)) for name in new}
 
     def _begin(self, batch: Batch) -> None:
         """Void what belongs to the collector that was: its numbers and what was live."""

@@ -54,8 +54,8 @@ class LiveSession:
         call that one, and what it knows by then as `recording.load` does. Blocks; raises a
         ValueError for the user where it cannot be reached.
     selection : mapping of str to str
-        The run, or the stretch of time, that plots show until their reader chooses another one, as
-        arguments of a view: ``run``, or ``start`` and ``stop``; none for all.
+        The run that plots show until their reader chooses another one, as an argument of a view:
+        ``run``; none for all.
     chosen_key : str
         Of the task that somebody has clicked, in any plot; '' for none. See `choose`.
     on_change : callable
@@ -129,8 +129,6 @@ class LiveSession:
         new = FeedState(state, reason, since)
         if new == self.feed_state:
             return
-        if self.history.until:
-            self.history.events.feed_changed(self.time, state, reason)
         if state == "closed":
             self.history.runs.end(self.history.until)
         self.feed_state = new

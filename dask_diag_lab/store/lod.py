@@ -281,8 +281,6 @@ class LevelOfDetail:
         the longest of them.
     resolution_s : float
         Length of a bucket; 0 when nothing was merged.
-    total : int
-        Actions of the requested slots that are in the window at least partly.
     """
 
     start: Floats
@@ -298,10 +296,6 @@ class LevelOfDetail:
     busy_s: Floats
     longest_s: Floats
     resolution_s: float
-    total: int
-
-    def __len__(self) -> int:
-        return len(self.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,5 +383,4 @@ class WindowQuery:
             **columns,
             slot=rects["track"] % max(len(self.positions), 1),
             resolution_s=2.0**level if int(rects["count"].max(initial=0)) > 1 else 0.0,
-            total=int(rects["count"].sum()),
         )

@@ -31,7 +31,7 @@ from dask_diag_lab.store.queries import Query
 from dask_diag_lab.store.runs import Piece, RunRecord
 from dask_diag_lab.store.slots import SlotWorker
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 CLASSES: Final[dict[str, type]] = {
     c.__name__: c for c in (Piece, RunRecord, SchedulerInfo, Segment, SlotWorker)
 }
@@ -233,14 +233,8 @@ class _Reader:
         self.arrays = arrays
 
     def restore(self, value: Any, given: Any) -> None:  # an object of a history, and JSON
-        # What a file has not, which was written before there was such a thing, is empty.
-        empty = {f.name: f.default_factory for f in fields(value)} if is_dataclass(value) else {}
         for name in saved_of(value):
-            there = getattr(value, name, None)
-            if name in given["attributes"]:
-                read = self.value_of(given["attributes"][name], there)
-            else:
-                read = make() if callable(make := empty.get(name)) else there
+            read = self.value_of(given["attributes"][name], getattr(value, name, None))
             object.__setattr__(value, name, read)
         if restored := getattr(value, "restored", None):
             restored()

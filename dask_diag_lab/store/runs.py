@@ -8,7 +8,7 @@ unfinished task between them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf, isfinite, nan
 from typing import Any, Final, Literal
@@ -34,11 +34,6 @@ FROM_WORKERS: Final = "Client-worker"
 """`distributed` begins so the ids of the clients that tasks make."""
 MAX_NAME: Final = 80
 _CALLS: Final = re.compile(r"\b(?:compute|persist|submit|map)\s*\(")
-_DEFINED: Final = re.compile(
-    r"(?m)^([ \t]*)(?:async[ \t]+)?(?:def|class)\b.*(?:\n(?:\1[ \t]+.*|\1\).*|[ \t]*$))*"
-)
-"""A function or class: its first line, and those further in or empty."""
-_WORD: Final = re.compile(r"\w+")
 
 State = Literal["running", "done", "failed", "cancelled"]
 
@@ -60,7 +55,7 @@ class Piece:
     start, stop : float
         Seconds since the epoch by the scheduler's clock; infinite while it runs.
     clients : set of str
-        Of each cluster that it had compute, the first client that it did so with, or the address:
+        Of each cluster that it had compute, the first client that it did so with:
         one set, which the tables of all these clusters share.
     """
 
@@ -109,7 +104,7 @@ class RunRecord:
     n_attempts: int = 0
     is_quiet: bool = False
     seconds: dict[int, float] = field(default_factory=dict)  # by string id of the prefix
-    is_nested: bool = field(default_factory=bool)  # recordings of before have none
+    is_nested: bool = False
 
     def name(self, strings: StringTable) -> str:
         """Return what people call it: as its code, else as what took most of its time."""
@@ -334,25 +329,8 @@ class RunTable:
         self.mark_idle(inf, is_idle=True)
 
 
-def name_of_code(code: str, own: Collection[str] = (), others: Collection[str] = ()) -> str:
-    """Return what a piece of code is called: its first line that has the cluster compute.
-
-    Parameters
-    ----------
-    code : str
-    own, others : collection of str
-        Variables of the clients of this cluster, and of others: where there are such, a line that
-        names one of its own goes first, and one that names but others last.
-    """
+def name_of_code(code: str) -> str:
+    """Return what a piece of code is called: its first line that has the cluster compute."""
     lines = [line for line in code.splitlines() if not line.lstrip().startswith("#")]
     calling = [line for line in lines if _CALLS.search(line)]
-    # What stands in a function is called by a line behind it, if by any.
-    outside = [line for line in _DEFINED.sub("", "\n".join(lines)).splitlines() if line in calling]
-
-    def rank(line: str) -> int:
-        words = set(_WORD.findall(line))
-        return 0 if words.intersection(own) else 2 if words.intersection(others) else 1
-
-    lines = outside or calling
-    first = min(lines, key=rank, default="") if others else "".join(lines[:1])
-    return first.strip()[:MAX_NAME]
+    return "".join(calling[:1]).strip()[:MAX_NAME]

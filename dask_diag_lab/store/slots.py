@@ -117,10 +117,6 @@ class SlotRows:
         """Return the row of each slot id, -1 for those not among ``rows``, and their share."""
         if rows is None:
             return self.position, 1.0
-        if rows.size and (rows.min() < 0 or rows.max() >= self.count):
-            raise ValueError(
-                f"slots {rows.min()} … {rows.max()} were asked for, there are {self.count}"
-            )
         wanted = np.full(len(self.position), -1, dtype=np.int64)
         wanted[self.ids[rows]] = rows
         return wanted, len(rows) / max(self.count, 1)

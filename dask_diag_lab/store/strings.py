@@ -5,7 +5,7 @@ Besides, the order in which prefixes appeared, and what the numbers of the wire 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import numpy as np
@@ -15,8 +15,6 @@ from dask_diag_lab.store.arrays import GrowingArray, Ints
 
 MAX_STRINGS: Final = 500_000
 """A cluster with a prefix per task could send names without end; past this they share one."""
-ADDRESSES: Final = 50_000
-"""So many more are kept for worker addresses: two workers must not share their slots."""
 OTHER: Final = "(other names)"
 
 
@@ -27,8 +25,6 @@ class StringTable:
     ----------
     limit : int
         Distinct strings kept; further ones all become `OTHER`.
-    addresses : int
-        So many beyond these are given to addresses only: text like ``tcp://10.0.0.1:8786``.
     """
 
     SAVED = ("_texts",)
@@ -37,9 +33,8 @@ class StringTable:
         """Number the texts again."""
         self._ids = {text: number for number, text in enumerate(self._texts)}
 
-    def __init__(self, limit: int = MAX_STRINGS, addresses: int = ADDRESSES) -> None:
+    def __init__(self, limit: int = MAX_STRINGS) -> None:
         self._limit = limit
-        self._addresses = addresses
         self._texts = [""]
         self._ids = {"": 0}
 
@@ -55,8 +50,7 @@ class StringTable:
         known = self._ids.get(text)
         if known is not None:
             return known
-        limit = self._limit + (self._addresses if "://" in text else 0)
-        if len(self._texts) >= limit and text != OTHER:
+        if len(self._texts) >= self._limit and text != OTHER:
             return self.intern(OTHER)
         self._ids[text] = len(self._texts)
         self._texts.append(text)
@@ -143,8 +137,6 @@ class WireIds:
         The workers that there are have been reported.
     has_observed : bool
         Events of that collector have been taken over.
-    n_observed : mapping of str to int
-        Rows of ``events`` and ``graphs`` that were taken over of a batch that then failed.
     """
 
     def __init__(self, name: str, first_task: int, first_graph: int, known_until: float) -> None:
@@ -153,7 +145,6 @@ class WireIds:
         self.first_graph = first_graph
         self.known_until = known_until
         self.has_workers = self.has_observed = False
-        self.n_observed: Mapping[str, int] = {}
         self.actions_to = 0
         self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
         self._strings.extend([0])

@@ -3,7 +3,7 @@
 Each takes the cluster and the arguments of the query, and returns plain data; times are on the
 scheduler's clock, and ``missing`` says which workers did not answer and why. Profiles are call
 trees as `distributed.profile` makes them, of count, identifier, description and children: they are
-added up here, and cut down to what can be looked at.
+added up here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from math import isfinite
 from operator import itemgetter
 from typing import Any, Final
@@ -21,14 +21,14 @@ from dask.utils import parse_bytes, parse_timedelta
 
 from dask_diag_lab.collector import TASK
 from dask_diag_lab.collector.wire import key_text
-from dask_diag_lab.schema.columns import wire_error
+from dask_diag_lab.schema.columns import WireError, wire_error
 from dask_diag_lab.schema.tables import OTHER
 from dask_diag_lab.transport import on_worker
 from dask_diag_lab.transport.decode import member, members, numbers
 from dask_diag_lab.transport.link import AnswerError, Arguments, Cluster, run_message
 
-MAX_NODES: Final = 20_000
-"""Above this a tree is pruned: far more than a screen has pixels for."""
+MAX_NODES: Final = 100_000
+"""Of one profile; of workers beyond that nothing is added, and they are said to be missing."""
 
 MAX_TEXT: Final = 300
 """Characters of a line of source."""
@@ -76,35 +76,6 @@ def add_tree(total: Tree, tree: Any) -> int:  # what a worker sent
                 ours = children[name] = empty_tree() | described
             stack.append((ours, child))
     return n_new
-
-
-def prune_tree(tree: Tree) -> int:
-    """Cut a large tree in place; return how many nodes went.
-
-    Those that stand for the fewest samples go, until `MAX_NODES` are left. A node keeps the counts
-    of children that went: its own share grows by them.
-    """
-    weights = sorted(weight for _, parts in _nodes(tree) for weight in parts.values())
-    n_over = len(weights) + 1 - MAX_NODES
-    if n_over <= 0:
-        return 0
-    least = weights[n_over - 1]
-    for node, parts in _nodes(tree):
-        kept = {name: one for name, one in node["children"].items() if parts[name] > least}
-        node["children"] = kept
-    return len(weights) - sum(len(parts) for _, parts in _nodes(tree))
-
-
-def _nodes(tree: Tree) -> Iterator[tuple[Tree, dict[str, int]]]:
-    """Yield each node, and how many samples each child of it stands for, by name."""
-    stack = [tree]
-    while stack:
-        node = stack.pop()
-        children = node["children"]
-        uncounted = node["count"] - sum(child["count"] for child in children.values())
-        # Innermost frames have no count of their own, and may be all that their caller has.
-        yield node, {name: child["count"] or uncounted for name, child in children.items()}
-        stack.extend(node["children"].values())
 
 
 def _check(tree: Any) -> None:
@@ -162,17 +133,10 @@ NO_LOOP_PROFILE: Final = (
     " distributed.worker.profile.enabled is off, nor in a process that has just started"
 )
 
-LOOP_ACTIVITY: Final = (
-    "event loops are sampled once a cycle, so their samples over time are a flat line"
-)
-
 RECENT_S: Final = 4.0
 """A worker asked for its event loop up to now mixes in the samples of its *tasks* of the last
 cycle (`Worker.get_profile` adds ``profile_recent`` whatever it was asked for), a hundred times as
 dense. Asked up to some cycles ago it does not."""
-
-MAX_SUM: Final = 10 * MAX_NODES
-"""Nodes of a sum under way: trees of many workers with different code do not pile up."""
 
 MAX_PREFIXES: Final = 100
 """Prefixes of `activity`; the others are added up as `OTHER`."""
@@ -183,12 +147,12 @@ async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 
     ``source`` is tasks, worker-loops or scheduler-loop; ``prefix`` and ``worker`` are '' for all,
     ``start`` and ``stop`` 0 for open. The answer has a ``tree`` of ``{count, identifier,
-    description: {filename, name, line_number, line}, children: {identifier: tree}}``, how many
-    nodes of a large one were ``pruned``, ``n_workers`` asked, and ``interval_s``: what one count
-    stands for. Tasks are sampled every ``distributed.worker.profile.interval``, each running thread
-    once. Event loops are sampled once every ``distributed.worker.profile.cycle``, in spite of that
-    interval (distributed issue #6421), so there a count stands for a whole cycle. Both settings are
-    those of this process: workers do not tell theirs.
+    description: {filename, name, line_number, line}, children: {identifier: tree}}``, and
+    ``interval_s``: what one count stands for. Tasks are sampled every
+    ``distributed.worker.profile.interval``, each running thread once. Event loops are sampled once
+    every ``distributed.worker.profile.cycle``, in spite of that interval (distributed issue #6421),
+    so there a count stands for a whole cycle. Both settings are those of this process: workers do
+    not tell theirs.
     """
     source = str(arguments["source"])
     if source not in ("tasks", "worker-loops", "scheduler-loop"):
@@ -196,14 +160,13 @@ async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     start, stop = (float(arguments[name]) or None for name in ("start", "stop"))
     tree = empty_tree()
     missing: dict[str, str] = {}
-    n_nodes = pruned = n_workers = 0
+    n_nodes = 0
 
     def take(place: str, answer: Any) -> None:  # what a peer sent
-        nonlocal n_nodes, pruned
+        nonlocal n_nodes
+        if n_nodes > MAX_NODES:
+            raise WireError(f"the profile has {MAX_NODES} frames without it")
         n_nodes += add_tree(tree, answer)
-        if n_nodes > MAX_SUM:
-            n_gone = prune_tree(tree)
-            n_nodes, pruned = n_nodes - n_gone, pruned + n_gone
         if source != "tasks" and not answer["count"]:
             missing[place] = NO_LOOP_PROFILE
 
@@ -216,15 +179,11 @@ async def profile(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
             latest = time.time() - RECENT_S
             message = {"stop": min(stop or latest, latest), "server": True}
         workers = await cluster.workers(str(arguments["worker"]))
-        n_workers = len(workers)
         missing |= await cluster.ask_workers(workers, take, op="profile", start=start, **message)
-    pruned += await asyncio.to_thread(prune_tree, tree)
     return {
         "tree": tree,
         "interval_s": sampling_s("interval" if source == "tasks" else "cycle"),
         "missing": missing,
-        "pruned": pruned,
-        "n_workers": n_workers,
     }
 
 
@@ -235,9 +194,8 @@ async def activity(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     """
     prefixes: dict[str, Counter[float]] = defaultdict(Counter)
     counts: Counter[float] = Counter()
-    if arguments["source"] != "tasks":
-        missing = {str(arguments["source"]): LOOP_ACTIVITY}
-        return {"times": [], "counts": [], "prefixes": {}, "missing": missing}
+    if arguments["source"] != "tasks":  # sampled once a cycle: a flat line
+        return {"times": [], "counts": [], "prefixes": {}, "missing": {}}
     width_s = sampling_s("cycle")
 
     def take(_: str, answer: Any) -> None:  # what a worker sent
@@ -270,14 +228,12 @@ async def worker(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
     """Answer ``worker``: what one worker holds and does.
 
     The answer has ``counts`` by state, ``tasks`` of ``{key, prefix, state, seconds, nbytes,
-    priority}``, at most `MAX_TASKS` of each state of the worker's own (executing, ready,
-    constrained, waiting, flight, fetch, memory, …), where ``seconds`` is so far where it runs, else
-    what it took, None unknown; the number of ``connections``, ``versions`` as text, ``uptime_s``,
-    and how many tasks it has ``executed``.
+    priority}``, at most `MAX_TASKS` of each state of the worker's own (executing, long-running,
+    ready, constrained, waiting, memory), where ``seconds`` is so far where it runs, else
+    what it took, None unknown; and the number of ``connections``.
     """
     message = run_message(on_worker.dask_diag_lab_worker, limit=MAX_TASKS)
-    found = await cluster.ask_worker(str(arguments["worker"]), _worker, **message)
-    return {**found, "missing": ""}
+    return await cluster.ask_worker(str(arguments["worker"]), _worker, **message)
 
 
 async def transfers(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
@@ -379,7 +335,7 @@ TRANSFER: Final[dict[str, Any]] = {
 
 
 def _worker(answer: Any) -> dict[str, Any]:  # what a worker sent
-    facts = members(answer, connections=int, versions=str, uptime_s=float, executed=int)
+    facts = members(answer, connections=int)
     tasks = [members(task, **TASK_OF_WORKER) for task in member(answer, "tasks", list)]
     return {**facts, "counts": numbers(answer, "counts"), "tasks": tasks}
 

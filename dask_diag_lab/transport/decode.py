@@ -146,10 +146,8 @@ def _failed(answer: Mapping[str, Any]) -> dict[str, str]:
 
 def _scheduler(info: Mapping[str, Any]) -> SchedulerInfo:
     shares = member(info, "thresholds", dict)
-    facts = members(info, id=str, address=str, started=float, n_workers=int, nthreads=int)
     return SchedulerInfo(
-        **facts,
-        **members(info, memory_limit=int, n_erred=int),
+        **members(info, id=str, address=str, n_workers=int, nthreads=int, n_erred=int),
         thresholds=members(shares, **dict.fromkeys(THRESHOLDS, float | None)),
     )
 

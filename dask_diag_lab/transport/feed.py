@@ -28,7 +28,6 @@ from dask_diag_lab.schema.tables import EXTRA_NAMES, GRAPH
 from dask_diag_lab.transport.answers import ANSWERS
 from dask_diag_lab.transport.decode import Decoder
 from dask_diag_lab.transport.link import (
-    WORKER_TIMEOUT_S,
     AnswerError,
     Arguments,
     Cluster,
@@ -42,11 +41,14 @@ logger = logging.getLogger(__name__)
 
 
 RETRY_S: Final = 1.0
+"""Pause after the first loss; it doubles with each further one, up to `LONGEST_RETRY_S`."""
 LONGEST_RETRY_S: Final = 30.0
 NO_COLLECTOR_RETRY_S: Final = 60.0
 """Each try leaves a line in the log of a scheduler that forbids plugins."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
+ANSWER_S: Final = 30.0
+"""Longest wait for one answer: a scheduler that takes in a large graph is silent for long."""
 BRIEFLY_S: Final = 1.0
 """So long somebody waits at most for what is not known here yet."""
 
@@ -61,6 +63,7 @@ wants to know of one worker does not wait for the answers of a thousand."""
 
 MAX_WAITING: Final = 100
 TIMEOUT_S: Final = 30.0
+"""Longest wait for an answer of a usual kind, waiting for its turn not counted."""
 LONGER_S: Final = {"hardware": 300.0}
 """Kinds that take their time: a benchmark waits for free threads on every worker."""
 
@@ -92,12 +95,6 @@ class Feed:
     interval_s, idle_interval_s : float
         Seconds between two pulls while somebody watches, and while nobody does: less than the
         collector's lease.
-    timeout_s : float
-        Longest wait for one answer: a scheduler that takes in a large graph is silent for long.
-    collector : callable
-        Returns the plugin to send.
-    retry_s : float
-        Pause after the first loss; it doubles with each further one, up to `LONGEST_RETRY_S`.
 
     Attributes
     ----------
@@ -116,9 +113,6 @@ class Feed:
         is_ending: Callable[[], bool] = lambda: False,
         interval_s: float = 0.25,
         idle_interval_s: float = 2.0,
-        timeout_s: float = 30.0,
-        collector: Callable[[], Collector] = Collector,
-        retry_s: float = RETRY_S,
     ) -> None:
         self._address = address
         self._connection_args = connection_args
@@ -127,9 +121,6 @@ class Feed:
         self._is_ending = is_ending
         self._interval_s = interval_s
         self._idle_interval_s = idle_interval_s
-        self._timeout_s = timeout_s
-        self._collector = collector
-        self._retry_s = retry_s
         self._subscriber = uuid.uuid4().hex
         self._decoder = Decoder()
         self._queries = QueryRunner(address, connection_args)
@@ -228,13 +219,12 @@ class Feed:
                 await self._hang_up(say_goodbye=False)
                 # Many kernels that lost one scheduler do not all come back at the same moment.
                 share = random.uniform(0.5, 1)  # noqa: S311 - no secret
-                wait_s = min(self._retry_s * 2.0 ** min(self._n_losses, 30), LONGEST_RETRY_S)
+                wait_s = min(RETRY_S * 2.0 ** min(self._n_losses, 30), LONGEST_RETRY_S)
                 self._n_losses += 1
                 await self._sleep(max(wait_s * share, least_s))
 
     async def _connect(self) -> Link:
-        timeout_s = min(CONNECT_TIMEOUT_S, self._timeout_s)
-        link = await Link.open(self._address, self._connection_args, timeout_s=timeout_s)
+        link = await Link.open(self._address, self._connection_args, timeout_s=CONNECT_TIMEOUT_S)
         self._link = link
         await self._register(link)
         return link
@@ -250,9 +240,9 @@ class Feed:
         try:
             await link.call(
                 "register_scheduler_plugin",
-                plugin=by_value(self._collector(), dask_diag_lab.collector, dask_diag_lab.schema),
+                plugin=by_value(Collector(), dask_diag_lab.collector, dask_diag_lab.schema),
                 idempotent=True,
-                timeout_s=self._timeout_s,
+                timeout_s=ANSWER_S,
             )
         except RefusedError as error:
             if "disallowed" in str(error):
@@ -273,7 +263,7 @@ class Feed:
                 epoch=self._decoder.epoch,
                 cursors=self._decoder.cursors,
                 wanted=sorted(wanted),
-                timeout_s=self._timeout_s,
+                timeout_s=ANSWER_S,
             )
             if answer is None:  # the collector's lease ended while this process was held up
                 await self._register(link)
@@ -352,22 +342,14 @@ class QueryRunner:
     ----------
     address, connection_args
         As of `Feed`.
-    timeout_s : float
-        Longest wait for an answer of a usual kind, waiting for its turn not counted.
-    worker_timeout_s : float
-        As of `Cluster`.
     """
 
     def __init__(
         self,
         address: str,
         connection_args: Mapping[str, Any],  # what `distributed`'s comm wants
-        *,
-        timeout_s: float = TIMEOUT_S,
-        worker_timeout_s: float = WORKER_TIMEOUT_S,
     ) -> None:
-        self._cluster = partial(Cluster, address, connection_args, worker_timeout_s)
-        self._timeout_s = timeout_s
+        self._cluster = partial(Cluster, address, connection_args)
         self._turns = {is_wide: asyncio.Semaphore(AT_ONCE) for is_wide in (False, True)}
         self._asked: set[asyncio.Task[object]] = set()
         self._is_closing = False
@@ -395,7 +377,7 @@ class QueryRunner:
         await asyncio.gather(*asked, return_exceptions=True)
 
     async def _answer(self, kind: str, arguments: Arguments) -> object:
-        timeout_s = LONGER_S.get(kind, self._timeout_s)
+        timeout_s = LONGER_S.get(kind, TIMEOUT_S)
         async with self._turns[kind == "hardware" or arguments.get("worker") == ""]:
             cluster = self._cluster()
             try:

@@ -204,19 +204,15 @@ class Cluster:
         Of the scheduler.
     connection_args : mapping
         ``client.connection_args``: its security.
-    worker_timeout_s : float
-        Longest wait for one worker.
     """
 
     def __init__(
         self,
         address: str,
         connection_args: Mapping[str, Any],  # what `distributed`'s comm wants
-        worker_timeout_s: float = WORKER_TIMEOUT_S,
     ) -> None:
         self._address = address
         self._connection_args = connection_args
-        self._worker_timeout_s = worker_timeout_s
         self._end = time.monotonic() + FAN_OUT_S
         self._link: Link | None = None
 
@@ -304,7 +300,7 @@ class Cluster:
                 missing |= dict.fromkeys(some, f"no answer within {FAN_OUT_S:g} s")
                 continue
             # Half of them wait for the others: see `collector.asking`.
-            each_s = min(self._worker_timeout_s, left_s / 2)
+            each_s = min(WORKER_TIMEOUT_S, left_s / 2)
             data = await self.call(
                 ASK, workers=some, message=message, timeout_s=left_s + 1, worker_timeout_s=each_s
             )

@@ -1,14 +1,13 @@
 """What runs inside a worker for a moment, to answer a query: sent by value, never imported there.
 
-Standard library and what is on every worker only, as psutil is. Must not change anything there, and
-must stay bounded: it runs on the worker's event loop.
+Standard library and what is on every worker only, as msgpack is. Must not change anything there,
+and must stay bounded: it runs on the worker's event loop.
 """
 
 # Any: the worker and its tasks are `distributed`'s, of whatever version it has.
 from __future__ import annotations
 
 import heapq
-import sys
 import time
 import zlib
 from collections.abc import Iterable, Iterator
@@ -16,7 +15,6 @@ from itertools import islice
 from typing import Any
 
 import msgpack
-import psutil
 
 from dask_diag_lab.collector.wire import key_text
 
@@ -29,10 +27,7 @@ COUNTED = {
     "ready": "ready",
     "constrained": "constrained",
     "waiting": "waiting",
-    "flight": "in_flight_tasks",
-    "missing": "missing_dep_flight",
     "memory": "data",
-    "tasks": "tasks",
 }
 """Collections of a worker's state, which are counted without a walk over all tasks."""
 
@@ -54,14 +49,7 @@ def dask_diag_lab_worker(dask_worker: Any, limit: int) -> bytes:
     tasks: list[dict[str, Any]] = []
     for name, found in _states(dask_worker, limit):
         tasks += [_task(ts, name, now) for ts in islice(found, limit)]
-    return _packed(
-        counts={**counts, "fetch": state.fetch_count},
-        tasks=tasks,
-        connections=len(dask_worker._comms),
-        versions=_versions(),
-        uptime_s=max(now - psutil.Process().create_time(), 0.0),
-        executed=state.executed_count,
-    )
+    return _packed(counts=counts, tasks=tasks, connections=len(dask_worker._comms))
 
 
 def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
@@ -101,10 +89,6 @@ def _states(worker: Any, limit: int) -> Iterator[tuple[str, Iterable[Any]]]:
         found = islice(getattr(state, name), MAX_LOOKED_AT)
         yield name.replace("_", "-"), heapq.nsmallest(limit, found, key=_order)
     yield "waiting", state.waiting
-    yield "flight", state.in_flight_tasks
-    heaps = state.data_needed.values()
-    yield "fetch", {ts.key: ts for heap in heaps for ts in islice(heap, limit)}.values()
-    yield "missing", state.missing_dep_flight
     known = state.tasks
     held = (known[key] for key in islice(worker.data, MAX_LOOKED_AT) if key in known)
     yield "memory", heapq.nlargest(limit, held, key=lambda ts: ts.nbytes or 0)
@@ -129,13 +113,3 @@ def _task(ts: Any, name: str, now: float) -> dict[str, Any]:
         "nbytes": ts.nbytes,
         "priority": str(ts.priority or ""),
     }
-
-
-def _versions() -> str:
-    found = ["Python " + ".".join(map(str, sys.version_info[:3]))]
-    for name in ("dask", "distributed", "msgpack", "cloudpickle", "tornado", "numpy", "pandas"):
-        version = getattr(sys.modules.get(name), "__version__", None)
-        version = version or getattr(sys.modules.get(name), "version", None)
-        if isinstance(version, str):
-            found.append(f"{name} {version}")
-    return ", ".join(found)

@@ -158,7 +158,6 @@ class BarPlot(DataPlot):
     merges: ClassVar[Literal["mean", "sum", "none"]] = "mean"
 
     _merging: str = "auto"
-    _homes = 0
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -235,12 +234,6 @@ class BarPlot(DataPlot):
             self._merging = value
         elif name == "order" and value in ("own", "size", "name"):
             self.order = value  # type: ignore[assignment]  # one of these
-
-    def command(self, verb: str) -> None:
-        """Scroll to the first rows with ``fit``; see `View.command`."""
-        if verb == "fit":
-            self._homes += 1
-            set_properties(self.chart, home=self._homes)
 
     def controls(self, rows: Rows) -> Sequence[Control]:
         """Return the controls of the plot, and those of its rows; see `DataPlot.controls`."""

@@ -55,12 +55,6 @@ def binary(nbytes: float) -> str:
     return f"{value:.0f} B" if unit == 0 else f"{significant(value)} {_BINARY[unit]}"
 
 
-def whole_binary(nbytes: float) -> str:
-    """Return a round number of bytes without zeros behind the point, e.g. ``100 KiB``."""
-    number, unit = binary(nbytes).split()
-    return f"{float(number):g} {unit}"
-
-
 def si(value: float, unit: str) -> str:
     """Return ``value`` in SI steps of 1000, e.g. ``12.3 MB/s`` for a rate."""
     if not math.isfinite(value):

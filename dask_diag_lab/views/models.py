@@ -70,7 +70,6 @@ class CanvasChart(Keywords, LayoutDOM):
     muted = String(default="#616161")
     font = String(default="sans-serif")
     font_size = String(default="12px")
-    home = Int(default=0, help="Counts the requests to scroll to the first rows.")
 
 
 class BarChart(CanvasChart):

@@ -1,14 +1,12 @@
-"""What tasks, spans and workers are called, and what is said of events and without workers.
+"""What tasks and workers are called, and what is said of events and without workers.
 
 Names may be any text at all. Knows the history; knows nothing of Bokeh.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from itertools import takewhile
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
@@ -42,23 +40,6 @@ def shown_name(name: str, width: int | None = None) -> str:
     if not text.strip(" \ufffd"):
         return BLANK
     return text if width is None else fmt.elide(text, width)
-
-
-# --- spans
-
-
-def distinct(names: Sequence[str], starts: Sequence[float]) -> list[str]:
-    """Return the name of each span, with when it began where others have that name.
-
-    Starts are seconds since the epoch; NaN where none is known: of a span that has not begun, and
-    of one whose tasks all failed, as `distributed` knows a start only of tasks that gave a result.
-    """
-    number = Counter(names)
-    began = [fmt.clock(start) if math.isfinite(start) else "start unknown" for start in starts]
-    return [
-        f"{name} · {text}" if number[name] > 1 else name
-        for name, text in zip(names, began, strict=True)
-    ]
 
 
 # --- workers
@@ -121,22 +102,12 @@ def worker_options(history: History, chosen: str) -> list[tuple[str, str]]:
 
 
 NO_DATA: Final = "Waiting for the first data of this cluster."
-NO_WORKERS: Final = "This cluster has no workers yet. Add some with cluster.scale(4)."
+NO_WORKERS: Final = "This cluster has no workers. Add some with cluster.scale(4)."
 
 
 def no_workers(history: History) -> str:
-    """Return why no worker is there, and what to do.
-
-    When the last one left is said as a time of day: while nothing changes nothing is drawn
-    anew, and a duration would soon be wrong.
-    """
-    if history.scheduler is None:
-        return NO_DATA
-    times, threads = history.nthreads.times, history.nthreads.values
-    if not threads.any():
-        return NO_WORKERS
-    ended = "" if threads[-1] else f": the last one left at {fmt.clock(times[-1])}"
-    return f"No workers now{ended}. Add some with cluster.scale(4)."
+    """Return why no worker is there, and what to do."""
+    return NO_DATA if history.scheduler is None else NO_WORKERS
 
 
 # --- events: in words, and in which row of the timeline they are shown
@@ -146,7 +117,6 @@ Names = Mapping[str, str]
 
 ROWS: Final = {
     "Workers came": ("triangle", "load_saturated"),
-    "Retiring": ("hex", "gone"),
     "Workers left": ("inverted_triangle", "gone"),
     "Workers died": ("square_x", "memory_over"),
     "Paused": ("square", "memory_near"),
@@ -155,14 +125,12 @@ ROWS: Final = {
     "Failed attempts": ("circle_y", "retried"),
     "Stealing": ("diamond", "load_normal"),
     "Graphs": ("circle", "accent"),
-    "Clients": ("circle_dot", "muted"),
     "Cluster": ("star", "foreground"),
 }
 """Rows of the timeline from the top: marker, and colour as attribute of `DataColors` or `Look`."""
 
 KINDS: Final = {
     "worker-added": ("Workers came", "worker {worker} came with {threads}"),
-    "worker-closing": ("Retiring", "worker {worker} closes when its data has been moved"),
     "worker-removed": ("Workers left", "worker {worker} left{cause}{lost_tasks}"),
     "worker-killed": ("Workers died", "worker {worker} died{cause}{lost_tasks}"),
     "worker-paused": ("Paused", "worker {worker} paused: its memory is over the pause threshold"),
@@ -176,22 +144,14 @@ KINDS: Final = {
     ),
     "steal-burst": ("Stealing", "{tasks} moved to another worker"),
     "update-graph": ("Graphs", "{graphs} of {new_tasks} submitted by {client}"),
-    "client-added": ("Clients", "{client} connected"),
-    "client-removed": ("Clients", "{client} left"),
-    "recording-began": ("Cluster", "recording began{recalled}"),
+    "recording-began": ("Cluster", "recording began"),
     "not-recorded": ("Cluster", "nobody recorded what was done for a while"),
     "restart": ("Cluster", "the cluster was restarted"),
-    "workers-retired": ("Cluster", "{workers} retired"),
-    "scheduler-lost": ("Cluster", "the scheduler does not answer{cause}"),
-    "scheduler-back": ("Cluster", "the scheduler answers again after {lost_for}"),
 }
 """Row and text of each kind of event; others go to the last row."""
 
 RECENT_S: Final = 600.0
 """So long a death stands beside what it explains; Events has it for good."""
-
-ENDS: Final = frozenset({"worker-resumed", "spill-ended", "client-removed"})
-"""Kinds that only tell that another event is over."""
 
 ROW_OF: Final = {kind: list(ROWS).index(row) for kind, (row, _) in KINDS.items()}
 _FIELD: Final = re.compile(r"\{(\w+)\}")
@@ -267,7 +227,7 @@ def _text(name: str) -> Callable[[Detail, Names], str]:
 
 
 def _cause(detail: Detail, _: Names) -> str:
-    cause = detail.get("cause") or detail.get("reason")
+    cause = detail.get("cause")
     return f": {shown_name(str(cause), 200)}" if cause else ""
 
 
@@ -288,10 +248,5 @@ _FIELDS: Final[Mapping[str, Callable[[Detail, Names], str]]] = {
     "graphs": _number("graph"),
     "new_tasks": _number("new task", "tasks"),
     "client": _text("client"),
-    "recalled": _optional(
-        "recalled", lambda n: f"; the scheduler recalled {fmt.plural(int(n), 'event')} before it"
-    ),
-    "workers": _number("worker"),
-    "lost_for": lambda detail, _: fmt.duration(float(detail.get("lost_s") or 0)),
 }
 """What stands in the texts of `KINDS`."""

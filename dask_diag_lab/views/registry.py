@@ -18,15 +18,10 @@ from difflib import get_close_matches
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from dask_diag_lab import views
 from dask_diag_lab.views.view import View
-
-if TYPE_CHECKING:
-    from bokeh.models.ui import UIElement
-
-    from dask_diag_lab.views.view import Table
 
 logger = logging.getLogger(__name__)
 
@@ -105,13 +100,14 @@ class PlotRegistry:
                 raise
 
     def discover(self, points: Iterable[EntryPoint]) -> None:
-        """Register the plots of entry points; one that cannot be loaded says so when opened."""
+        """Register the plots of entry points; of one that cannot be loaded the log has why."""
         for point in points:
             try:
                 plot: Plot = point.load()
                 check_plot(plot)
-            except Exception as error:  # noqa: BLE001  # code of others: its plot says so
-                plot = _broken(point, error)
+            except Exception as error:  # code of others
+                logger.warning("Plot %s of %s failed", point.name, point.module, exc_info=error)
+                continue
             if plot.name not in self._plots:  # what was registered by hand wins
                 self.add(plot)
 
@@ -223,22 +219,3 @@ def check_plot(plot: object) -> None:
 def _rank(plot: Plot) -> tuple[int, int]:
     group = GROUPS.index(plot.group) if plot.group in GROUPS else len(GROUPS)
     return group, [*CATALOGUE, plot.name].index(plot.name)
-
-
-def _broken(point: EntryPoint, error: Exception) -> Plot:
-    """Return what stands for a plot whose code cannot be used: it raises that when opened."""
-    logger.warning("Plot %s of %s failed", point.name, point.module, exc_info=error)
-
-    class Broken(View):
-        name = point.name
-        title = point.name.replace("-", " ").capitalize()
-        description = f"A plot of {point.module} that could not be loaded."
-
-        def build(self) -> UIElement:
-            raise error
-
-        def table(self) -> Table:
-            raise error
-
-    Broken.__module__ = point.module
-    return Broken

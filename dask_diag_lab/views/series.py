@@ -38,8 +38,6 @@ LIVE_S: Final = 300.0
 """How much of the past the live picture shows."""
 YOUNG_S: Final = (10.0, 20.0, 30.0, 60.0, 120.0, 180.0, LIVE_S)
 """Widths of the picture of a young run: it stands still while its right end fills up."""
-MAX_POINTS: Final = 500
-"""Points of a line in view; more are merged by mean, lowest and highest."""
 SPARE: Final = 8
 """Points that stay though they are out of view: a source that gets shorter is sent whole."""
 BAND_ALPHA: Final = 0.2
@@ -76,7 +74,7 @@ class Points:
     """Mean, lowest and highest of something at times, of equal lengths; NaN where not known.
 
     Times are seconds since the epoch and ascend. Of what is one number `low` and `high` are the
-    mean, and `total` and `n` need not be given.
+    mean, and `total` need not be given.
     """
 
     times: Floats
@@ -84,7 +82,6 @@ class Points:
     low: Floats
     high: Floats
     total: Floats | None = None
-    n: npt.NDArray[Any] | None = None
 
 
 class SeriesPlot(TimePlot):
@@ -120,16 +117,17 @@ class SeriesPlot(TimePlot):
     def points(self, name: str) -> Points:
         """Return the points of a line: those of ``history.series``."""
         found = self.history.series.get(name)
-        return Points(found.times, found.mean, found.low, found.high, found.total, found.n)
+        return Points(found.times, found.mean, found.low, found.high, found.total)
 
     def headline(self) -> str:
         """Return the newest value of each line."""
         newest = [
-            f"{fmt.write(self.unit, float(of.mean[-1]))} {line.label}"
+            f"{fmt.write(self.unit, float(of.mean[-1]))} {line.label}".rstrip()
             for line in self.lines
             if len((of := self.points(line.name)).mean) and np.isfinite(of.mean[-1])
         ]
-        return f"{self.title}: {', '.join(newest) or 'unknown'}"
+        mean = "mean " * (self.has_band and bool(newest))
+        return f"{self.title}: {mean}{', '.join(newest) or 'unknown'}"
 
     def note(self) -> str:
         """Return which moment 0 is; see `Caption.note`."""
@@ -259,48 +257,25 @@ class SeriesPlot(TimePlot):
         return last - self._span_s, last
 
     def _in_view(self, points: Sequence[Points], times: Floats) -> dict[str, Floats]:
-        """Return the columns of what is in view, merged where it is too much."""
+        """Return the columns of the points that are in view."""
         first = int(np.searchsorted(times, self.window.start)) - 1
         stop = int(np.searchsorted(times, self.window.end, side="right")) + 1
         first, stop = max(first, 0), min(stop, len(times))
         if 0 < self._n_in_view - (stop - first) <= SPARE:
             first = max(stop - self._n_in_view, 0)
         self._n_in_view = stop - first
-        groups = _groups(first, stop)
-        columns = {"x": times[groups] - times[0], "time": times[groups]}
-        top: Floats = np.zeros(len(groups))
+        part = slice(first, stop)
+        columns = {"x": times[part] - times[0], "time": times[part]}
+        top: Floats = np.zeros(len(times[part]))
         for at, data in enumerate(points):
-            merged = _merged(_placed(data, times), groups, stop)
-            columns |= {f"mean{at}": merged.mean, f"low{at}": merged.low, f"high{at}": merged.high}
-            top = np.fmax(top, merged.high if self.has_band else merged.mean)
+            mean, low, high = _placed(data, times)[:, part]
+            columns |= {f"mean{at}": mean, f"low{at}": low, f"high{at}": high}
+            top = np.fmax(top, high if self.has_band else mean)
         return columns | {"top": top}
 
 
-def _merged(data: Points, groups: npt.NDArray[np.int64], stop: int) -> Points:
-    """Return one point for each group of neighbours that begins at ``groups``, before ``stop``."""
-    mean, low, high = (column[:stop] for column in (data.mean, data.low, data.high))
-    is_known = np.isfinite(mean)
-    counts = np.add.reduceat(is_known.astype(np.float64), groups)
-    sums = np.add.reduceat(np.where(is_known, mean, 0.0), groups)
-    means = np.divide(sums, counts, out=np.full(len(groups), np.nan), where=counts > 0)
-    low, high = np.fmin.reduceat(low, groups), np.fmax.reduceat(high, groups)
-    return Points(data.times[groups], means, low, high)
-
-
-def _placed(data: Points, times: Floats) -> Points:
-    """Return the points among all ``times``, NaN where there are none."""
-    at = np.searchsorted(times, data.times)
-    columns = np.full((3, len(times)), np.nan)
-    columns[:, at] = data.mean, data.low, data.high
-    return Points(times, *columns)
-
-
-def _groups(first: int, stop: int) -> npt.NDArray[np.int64]:
-    """Return where groups of neighbours begin that are few enough.
-
-    By their numbers, so that the same ones are merged when the picture moves on.
-    """
-    factor = 1
-    while stop - first > MAX_POINTS * factor:
-        factor *= 2
-    return np.arange(first - first % factor, stop, factor)
+def _placed(data: Points, times: Floats) -> Floats:
+    """Return mean, lowest and highest at all ``times``, NaN where there are none."""
+    columns: Floats = np.full((3, len(times)), np.nan)
+    columns[:, np.searchsorted(times, data.times)] = data.mean, data.low, data.high
+    return columns

@@ -132,11 +132,6 @@ class StackPlot(View):
         for part in self.parts:
             part.set_control(name, value)
 
-    def close(self) -> None:
-        """Let go of all parts; see `View.close`."""
-        for part in self.parts:
-            part.close()
-
     def _together(self, captions: Sequence[Caption]) -> Caption:
         if all(caption.empty for caption in captions):
             return captions[0]

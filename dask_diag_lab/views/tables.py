@@ -29,9 +29,6 @@ LEAST_SHARE: Final = 0.8
 LINE_PX: Final = 16
 """Of rows with several lines."""
 
-COLOR_FIELD: Final = "row color"
-"""Column of the source with a CSS colour for the text of each row."""
-
 MAX_CELL_CHARACTERS: Final = 300
 """More of a text does not fit into a cell; a key may have 10 kB."""
 
@@ -71,11 +68,6 @@ class TablePlot(DataPlot):
         """Return what the picture shows of the rows, where that differs from the data."""
         return rows
 
-    def row_colors(self, rows: Rows) -> Sequence[str | None] | None:
-        """Return the CSS colour of the text of each row; None for the usual one."""
-        del rows
-        return None
-
     def open_row(self, key: str) -> None:
         """Open what a click on a row asks for."""
 
@@ -91,7 +83,7 @@ class TablePlot(DataPlot):
         """Send the columns that changed; see `DataPlot.draw_rows`."""
         self._keys = rows.get(self.key, ())
         self.sortable.replace_columns([column for column in self.columns if column.shown])
-        self.sortable.set(self.cells(rows), self.row_colors(rows))
+        self.sortable.set(self.cells(rows))
 
     def restyle(self) -> None:
         """Apply `look`; see `View.restyle`."""
@@ -137,11 +129,10 @@ class SortableTable:
         lines: int = 1,
     ) -> None:
         self._drawings = 0
-        self._look = look
         self.columns = tuple(columns)
         self._frozen, self._lines = frozen, lines
         self._on_click = on_click
-        self._data = Source(*(c.name for c in columns), COLOR_FIELD)
+        self._data = Source(*(c.name for c in columns))
         self.source = self._data.model
         self.table = DataTable(
             source=self.source,
@@ -168,23 +159,15 @@ class SortableTable:
         self._lay_out()
         self.restyle(look)
 
-    def set(
-        self, values: Mapping[str, ColumnData], colors: Sequence[str | None] | None = None
-    ) -> bool:
+    def set(self, values: Mapping[str, ColumnData]) -> bool:
         """Show these values; return whether anything was sent.
 
         Parameters
         ----------
         values : mapping of str to array or sequence
             One of equal length for each column, by name.
-        colors : sequence of str or None, optional
-            CSS colour of the text of each row; None for the usual one.
         """
-        n = len(values[self.columns[0].name])
-        plain = self._look.foreground
-        new = {c.name: _cells(c, values[c.name]) for c in self.columns}
-        new[COLOR_FIELD] = [color or plain for color in colors or [None] * n]
-        is_changed = self._data.set(new)
+        is_changed = self._data.set({c.name: _cells(c, values[c.name]) for c in self.columns})
         if is_changed:
             self._redraw()
         return is_changed
@@ -203,17 +186,13 @@ class SortableTable:
         """Show other columns from the next `set` on; the page forgets what it sorted by."""
         if tuple(columns) != self.columns:
             self.columns = tuple(columns)
-            self._data.set({name: [] for name in (*(c.name for c in columns), COLOR_FIELD)})
+            self._data.set({c.name: [] for c in columns})
             self._lay_out()
 
     def restyle(self, look: Look) -> None:
         """Apply another look."""
-        plain, self._look = self._look.foreground, look
         set_properties(self.model, styles={"background-color": look.background})
         set_properties(self.table, stylesheets=[table_css(look, self._lines)])
-        colors = [look.foreground if c == plain else c for c in self.source.data[COLOR_FIELD]]
-        if self._data.set({**self.source.data, COLOR_FIELD: colors}):
-            self._redraw()
 
     def _lay_out(self) -> None:
         share = 1.0 if self._lines == 1 else LEAST_SHARE  # what wraps can do with less
@@ -227,14 +206,13 @@ class SortableTable:
             index = int(new[0])
             # What opens something is not chosen for long, so that it can be clicked again.
             self.source.selected.indices = []
-            if 0 <= index < len(self.source.data[COLOR_FIELD]):
+            if index >= 0:
                 self._on_click(index)
 
 
 def _bokeh_column(column: Column) -> ShareColumn:
     style: dict[str, Any] = {  # options of a Bokeh model have no common type
         "text_align": "left" if column.is_text else "right",
-        "text_color": {"field": COLOR_FIELD},
         "nan_format": _UNKNOWN,
         "null_format": _UNKNOWN,
     }

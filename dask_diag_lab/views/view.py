@@ -57,20 +57,19 @@ class Control:
     name : str
         Given to `View.set_control`.
     kind : str
-        ``select`` is a list to choose one of, ``choice`` the same as buttons side by side,
-        ``toggle`` a button that stays pressed, ``button`` one that does not, ``text`` a field.
+        ``select`` is a list to choose one of, ``text`` a field.
     label : str
         What is set, or the words of the button.
     value : str
-        What is set now: of a toggle ``on`` or ``off``.
+        What is set now.
     options : sequence of (value, label)
-        What there is to choose, or completions of a text.
+        What there is to choose.
     placeholder : str
         Of a text field.
     """
 
     name: str
-    kind: Literal["select", "choice", "toggle", "button", "text"]
+    kind: Literal["select", "button", "text"]
     label: str
     value: str = ""
     options: Sequence[tuple[str, str]] = ()
@@ -196,11 +195,8 @@ def parse_time(text: str, now: float) -> float:
     )
 
 
-PERIOD: Final[Mapping[str, str]] = {
-    "start": "Time, see `View.time_argument`: the plot is of what was done from then on.",
-    "stop": "Time: it is of what was done until then.",
-}
-"""Arguments of a view that is about a stretch of time."""
+PERIOD: Final = ("start", "stop")
+"""Arguments of a view that is about a stretch of time: times, see `View.time_argument`."""
 
 
 def arguments_of(window: Window) -> dict[str, str]:
@@ -209,9 +205,8 @@ def arguments_of(window: Window) -> dict[str, str]:
     return {"start": f"{start - 1e-6:.6f}", "stop": f"{stop + 1e-6:.6f}"}
 
 
-RUN: Final[Mapping[str, str]] = {
-    "run": "Number of a run, as in runs.json: what was done in its time, in the place of both."
-}
+RUN: Final = ("run",)
+"""In the place of both the number of a run, as in runs.json."""
 
 
 def text_of(period: Window) -> str:
@@ -274,8 +269,8 @@ class View(ABC):
         Whether `table` lacks something while what the view had made off the loop is not there.
     arguments : mapping of str to str
         What to show of many: ``{"worker": address}``, ``{"prefix": name}``; empty: no choice.
-    accepts : mapping of str to str
-        The arguments there are and what each means; another is an `ArgumentError`.
+    accepts : sequence of str
+        The arguments there are beside those of `choices`; another is an `ArgumentError`.
     has_period : bool
         Whether the plot is about a stretch of time: it accepts those of `PERIOD`, and `RUN`, too.
     period : Window
@@ -300,7 +295,7 @@ class View(ABC):
     reads: ClassVar[Sequence[str]] = ()
     needs: ClassVar[frozenset[str]] = frozenset()
     wishes: ClassVar[frozenset[str]] = frozenset()
-    accepts: ClassVar[Mapping[str, str]] = {}
+    accepts: ClassVar[Sequence[str]] = ()
     choices: ClassVar[Mapping[str, Sequence[str]]] = {}
     has_period: ClassVar[bool] = False
     freezes_itself: ClassVar[bool] = False
@@ -314,7 +309,7 @@ class View(ABC):
         if "reads" in vars(cls) and "needs" not in vars(cls):
             cls.needs = frozenset(cls.reads) & EXTRA_NAMES
         if cls.has_period:
-            cls.accepts = {**PERIOD, **RUN, **cls.accepts}
+            cls.accepts = (*PERIOD, *RUN, *cls.accepts)
 
     def __init__(
         self, live: LiveSession, look: Look = LIGHT, arguments: Mapping[str, str] | None = None
@@ -464,11 +459,6 @@ class View(ABC):
         """
         given = self.arguments.get(name)
         return parse_time(given, self.live.time) if given else otherwise
-
-    @property
-    def count_argument(self) -> int:
-        """How many rows are asked for with ``count``; 0 for all. Raises `ArgumentError`."""
-        return self.number_argument("count")
 
     def number_argument(self, name: str) -> int:
         """Return an argument that is a whole number; 0 where it is not given.

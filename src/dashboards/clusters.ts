@@ -131,9 +131,6 @@ export interface ITag extends IClusterTag {
   readonly title: string;
 }
 
-/** So many names are known by the tag that a cluster of each had last. */
-const MAX_NAMES = 100;
-
 /** The tags of the clusters whose plots are open. */
 export class ClusterTags {
   get(id: string): IClusterTag | undefined {
@@ -142,27 +139,14 @@ export class ClusterTags {
 
   /**
    * Give a tag to each cluster that differs from all others: a letter or two of its name, and a
-   * colour that follows from its name while that is free. Those who had one keep it; one that comes
-   * after another of its name, as after a restart of the kernel, has that one's.
+   * colour that follows from its name while that is free. Those who had one keep it.
    */
-  update(clusters: readonly Pick<ICluster, 'id' | 'name' | 'state'>[]): void {
+  update(clusters: readonly Pick<ICluster, 'id' | 'name'>[]): void {
     const isThere = (id: string): boolean => clusters.some(one => one.id === id);
     this._byId = new Map([...this._byId].filter(([id]) => isThere(id)));
     for (const { id, name } of clusters.filter(one => !this._byId.has(one.id))) {
-      const last = this._byName.get(name);
-      const living = clusters.filter(({ state }) => state !== 'stale').map(one => this.get(one.id));
-      const isFree = living.every(
-        one => one?.letter !== last?.letter && one?.color !== last?.color
-      );
-      this._byId.set(id, last && isFree ? last : this._newTag(name));
+      this._byId.set(id, this._newTag(name));
     }
-    for (const [id, tag] of this._byId) {
-      const name = clusters.find(one => one.id === id)?.name ?? '';
-      this._byName.delete(name); // it is the last to be forgotten from now on
-      this._byName.set(name, tag);
-    }
-    const names = [...this._byName.keys()];
-    names.slice(0, -MAX_NAMES).forEach(name => this._byName.delete(name));
   }
 
   private _newTag(name: string): IClusterTag {
@@ -180,5 +164,4 @@ export class ClusterTags {
   }
 
   private _byId = new Map<string, IClusterTag>();
-  private readonly _byName = new Map<string, IClusterTag>();
 }

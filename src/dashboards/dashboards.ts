@@ -198,9 +198,7 @@ export class DashboardsModel implements IDashboards {
       .filter(({ id }) => open.has(id))
       .map(one => ({ ...one, name: one.shownName }));
     // One that is gone keeps its mark for its plots, until they go on.
-    const kept = [...open]
-      .filter(id => this._tags.get(id))
-      .map(id => ({ id, name: '', state: 'stale' }));
+    const kept = [...open].filter(id => this._tags.get(id)).map(id => ({ id, name: '' }));
     this._tags.update([...named, ...kept]);
     this._changed.emit();
   }
@@ -214,7 +212,7 @@ export class DashboardsModel implements IDashboards {
   private _prefixOf(one: IDashboard): string {
     const file = this._notebookOf(one); // without one, the name is the whole of it
     const isNamed = file !== null && one.name !== PathExt.basename(file) && !UNNAMED.test(one.name);
-    return isNamed ? `${one.name} · ` : '';
+    return isNamed && one.kind !== 'stock' ? `${one.name} · ` : ''; // that has an address
   }
 
   /** The clusters of the plots that are open. */

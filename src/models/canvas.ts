@@ -44,8 +44,7 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
 
     connect_signals(): void {
       super.connect_signals();
-      const { change, properties, source } = this.model;
-      this.on_change(properties.home, () => (this.scroller.scrollTop = 0));
+      const { change, source } = this.model;
       for (const signal of [change, source.change, source.streaming, source.patching]) {
         this.connect(signal, () => this.schedule_paint());
       }
@@ -170,9 +169,8 @@ export function canvasChart(bokeh: IBokehLibrary): Untyped {
     }
   }
 
-  return model('CanvasChart', LayoutDOM, CanvasChartView, ({ AnyRef, Int, Str }: Untyped) => ({
+  return model('CanvasChart', LayoutDOM, CanvasChartView, ({ AnyRef, Str }: Untyped) => ({
     source: [AnyRef()],
-    home: [Int, 0],
     accent: [Str, '#1976d2'],
     background: [Str, '#ffffff'],
     foreground: [Str, '#212121'],

@@ -136,12 +136,9 @@ export class Caption {
     }
     this._more.hidden = list.hidden;
     controls.forEach(({ value }, i) => {
-      for (const field of list.children[i]?.querySelectorAll<Field>(FIELDS) ?? []) {
-        if (field instanceof HTMLButtonElement) {
-          field.setAttribute('aria-pressed', String(field.value === value));
-        } else {
-          field.value = value;
-        }
+      const field = list.children[i]?.querySelector<HTMLSelectElement | HTMLInputElement>(FIELDS);
+      if (field) {
+        field.value = value;
       }
     });
   }
@@ -149,32 +146,19 @@ export class Caption {
   private _field({ name, kind, label, options, placeholder }: IPlotControl): HTMLElement {
     const { _trans: trans, _onSet: onSet } = this;
     const shown = trans.gettext(label);
-    if (kind === 'select' || kind === 'text') {
-      const id = `dask-diag-lab-completions-${(lists += 1)}`;
-      const choices = options.map(([value, text]) => h('option', { value }, trans.gettext(text)));
-      const hint = trans.gettext(placeholder || label);
-      const field =
-        kind === 'select'
-          ? h('select', { 'aria-label': shown }, ...choices)
-          : h('input', { 'aria-label': shown, type: 'text', placeholder: hint, list: id });
-      field.addEventListener('change', () => onSet(name, field.value));
-      const completions = kind === 'text' ? [h('datalist', { id }, ...choices)] : [];
-      return h('label', {}, shown, field, ...completions);
+    if (kind === 'button') {
+      const button = h('button', { type: 'button' }, shown);
+      button.addEventListener('click', () => onSet(name, 'on'));
+      return h('span', { title: shown }, button);
     }
-    const buttons = (kind === 'choice' ? options : [['on', label] as const]).map(
-      ([value, text]) => {
-        const button = h('button', { type: 'button', value }, trans.gettext(text));
-        if (kind !== 'button') {
-          button.setAttribute('aria-pressed', 'false');
-        }
-        button.addEventListener('click', () => {
-          const isOn = kind === 'toggle' && button.getAttribute('aria-pressed') === 'true';
-          onSet(name, isOn ? 'off' : value);
-        });
-        return button;
-      }
-    );
-    return h('span', { role: 'group', 'aria-label': shown, title: shown }, ...buttons);
+    const choices = options.map(([value, text]) => h('option', { value }, trans.gettext(text)));
+    const hint = trans.gettext(placeholder || label);
+    const field =
+      kind === 'select'
+        ? h('select', { 'aria-label': shown }, ...choices)
+        : h('input', { 'aria-label': shown, type: 'text', placeholder: hint });
+    field.addEventListener('change', () => onSet(name, field.value));
+    return h('label', {}, shown, field);
   }
 
   private readonly _tag = h('span', { class: 'jp-DaskDiag-tag' });
@@ -203,12 +187,8 @@ export class Caption {
   private readonly _filled = new WeakMap<HTMLElement, string>();
 }
 
-type Field = HTMLSelectElement | HTMLInputElement | HTMLButtonElement;
-
 /** What takes a value from the plot: not the field in which somebody types. */
-const FIELDS = 'select, input:not(:focus), button[aria-pressed]';
-
-let lists = 0;
+const FIELDS = 'select, input:not(:focus)';
 
 function legendMark({ shape, color, alpha }: ILegendItem): HTMLElement {
   const mark = h('span', { 'aria-hidden': 'true' }, LEGEND_MARKS[shape] ?? LEGEND_MARKS.fill);

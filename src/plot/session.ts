@@ -101,7 +101,7 @@ export class PlotSession {
   async draw(element: HTMLElement): Promise<void> {
     this._views = [...(await this._bokeh.embed.add_document_standalone(this._document, element))];
     this._figures = [...viewsIn(this._views)].filter(isFigure);
-    this._release = fitFigures(this._figures);
+    fitFigures(this._figures);
   }
 
   setVisible(isVisible: boolean): void {
@@ -155,7 +155,6 @@ export class PlotSession {
   }
 
   dispose(): void {
-    this._release();
     this._document.remove_on_change(this._send);
     this._stream?.close();
     this._document.clear({ sync: false });
@@ -196,7 +195,6 @@ export class PlotSession {
   private readonly _model: IBokehModel | null;
   private _views: readonly IBokehView[] = [];
   protected _figures: readonly IBokehFigureView[] = [];
-  private _release: () => void = () => undefined;
   private _commands = 0;
   private _lastLink: number | undefined;
 }
@@ -216,25 +214,17 @@ export class SavedSession extends PlotSession {
 }
 
 /**
- * Fit a picture's figures into a page of ours; call the returned function at their end.
+ * Fit a picture's figures into a page of ours.
  *
  * They lay no hints about wheels over their data. The plot around them has a name and the keys:
- * another stop of the Tab key has neither. And in another size, or unseen, something else lies under
- * a resting pointer, for which Bokeh would go on showing the old tooltip.
+ * another stop of the Tab key has neither.
  */
-function fitFigures(figures: readonly IBokehFigureView[]): () => void {
-  const outside = { isPrimary: true, clientX: -1, clientY: -1 };
-  const sizes = new ResizeObserver(entries =>
-    entries.forEach(({ target }) => target.dispatchEvent(new PointerEvent('pointerout', outside)))
-  );
+function fitFigures(figures: readonly IBokehFigureView[]): void {
   for (const view of figures) {
     view.notify_about = () => undefined;
     view.el.style.setProperty('background-color', 'transparent', 'important'); // Bokeh's is white
-    const { events_el: events } = view.canvas_view;
-    events.tabIndex = -1;
-    sizes.observe(events);
+    view.canvas_view.events_el.tabIndex = -1;
   }
-  return () => sizes.disconnect();
 }
 
 /** All views among some and in them. */

@@ -120,8 +120,8 @@ function addListCommands(shared: IContext): void {
           return;
         }
         try {
-          const dashboard = await server.addDashboard(absoluteUrl(text, window.location.origin));
-          runCommand(commands, CommandIDs.showSidebar, { dashboard });
+          await server.addDashboard(absoluteUrl(text, window.location.origin));
+          runCommand(commands, CommandIDs.showSidebar);
           return;
         } catch (reason) {
           label = messageOf(reason, trans); // asked again, with what was typed

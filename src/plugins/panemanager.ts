@@ -38,11 +38,11 @@ export interface IOpenOptions {
 }
 
 /** What a pane showed. */
-type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments' | 'heading'>;
+type IStep = Pick<PlotWidget, 'plot' | 'binding' | 'arguments'>;
 
 /** What brings a pane back once it is disposed. */
-function stepOf({ plot, binding, arguments: given, heading }: PlotWidget): IStep {
-  return { plot, binding, arguments: given, heading };
+function stepOf({ plot, binding, arguments: given }: PlotWidget): IStep {
+  return { plot, binding, arguments: given };
 }
 
 export class PaneManager {
@@ -73,17 +73,14 @@ export class PaneManager {
     });
   }
 
-  /** The same, with those of Dask's own dashboard of that cluster. */
-  ofCluster(binding: IBinding): readonly Pane[] {
+  /** Close them, with those of Dask's own dashboard of that cluster. */
+  closeAll(binding: IBinding): void {
     const { all } = this._shared.services.dashboards;
     const others = all.filter(one => one.shown_with === binding.dashboard).map(bindingOf);
-    return [binding, ...others].flatMap(one => this.of(one));
-  }
-
-  closeAll(binding: IBinding): void {
     // Hidden ones first: else each would be visible for a moment, and its toolbar laid out after it
     // has been disposed.
-    [...this.ofCluster(binding)]
+    [binding, ...others]
+      .flatMap(one => this.of(one))
       .sort((a, b) => Number(a.isVisible) - Number(b.isVisible))
       .forEach(pane => pane.dispose());
   }
@@ -216,7 +213,7 @@ export class PaneManager {
 
   /** Show a step of a drill-down in the place of the last one. */
   private _showStep(
-    { plot, binding, arguments: given }: Omit<IStep, 'heading'>,
+    { plot, binding, arguments: given }: IStep,
     trail: readonly IStep[],
     last: Pane | null,
     place: IPlacement
@@ -226,11 +223,10 @@ export class PaneManager {
     const before = trail.at(-1);
     if (before) {
       const earlier = trail.slice(0, -1);
-      const go = (): unknown =>
+      pane.back = () =>
         earlier.length > 0
           ? this._showStep(before, earlier, pane, place)
-          : this.open(before.plot, before.binding, { arguments: before.arguments });
-      pane.back = { heading: before.heading, go };
+          : void this.open(before.plot, before.binding, { arguments: before.arguments });
     }
     this._drilled = pane;
     this._trail = trail;

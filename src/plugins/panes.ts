@@ -88,7 +88,6 @@ export const panesPlugin: JupyterFrontEndPlugin<PaneManager> = {
     addOpenCommand(context);
     addClusterCommands(context);
     addPlotCommands(context);
-    addTableCommand(context);
     watchFrames();
     void restorer?.restore(panes.tracker, {
       command: CommandIDs.openPlot,
@@ -324,6 +323,12 @@ function addPlotCommands(context: IPaneContext): void {
       icon: clearIcon,
       run: send('clear')
     },
+    [CommandIDs.showTable]: {
+      label: trans.__('Show as a table'),
+      caption: trans.__('Data as a table'),
+      icon: tableIcon,
+      run: pane => pane.toggleTable()
+    },
     [CommandIDs.savePlot]: {
       label: args => savingLabel(textArg(args, 'format') ?? 'png', trans),
       caption: args => (isButton(args) ? trans.__('Save…') : ''),
@@ -349,37 +354,9 @@ function addPlotCommands(context: IPaneContext): void {
   });
   addPaneCommands(context, (pane): pane is Pane => pane?.back != null, {
     [CommandIDs.goBack]: {
-      label: args => {
-        const { heading } = context.panes.meant(args)?.back ?? {};
-        return heading === undefined
-          ? trans.__('Back to the plot before')
-          : trans.__('Back to %1', heading);
-      },
+      label: trans.__('Back to the plot before'),
       icon: undoIcon,
-      run: pane => pane.back?.go()
-    }
-  });
-}
-
-function addTableCommand(context: IPaneContext): void {
-  const { app, panes, services } = context;
-  const { trans } = services;
-  const isEnabled = (args: Args): boolean =>
-    isPointed(args)
-      ? targetOf(context, args)?.dashboard.kind === 'diagnostics'
-      : isOurs(panes.meant(args));
-  app.commands.addCommand(CommandIDs.showTable, {
-    label: trans.__('Show as a table'),
-    caption: trans.__('Data as a table'),
-    icon: tableIcon,
-    describedBy: describedBy('id', 'isPointed', 'toolbar'),
-    isEnabled,
-    isVisible: args => !isButton(args) || isEnabled(args),
-    execute: args => {
-      const at = isPointed(args) ? targetOf(context, args) : undefined;
-      const opened = at && (at.pane ?? panes.open(at.plot.name, bindingOf(at.dashboard)));
-      const pane = opened ?? panes.meant(args);
-      return isOurs(pane) ? pane.toggleTable() : undefined;
+      run: pane => pane.back?.()
     }
   });
 }

@@ -1,7 +1,6 @@
-/** The plugin of the Running panel: the clusters, with how many plots of each are open. */
+/** The plugin of the Running panel: the clusters. */
 
 import { IRunningSessionManagers } from '@jupyterlab/running';
-import { Signal } from '@lumino/signaling';
 
 import { clustersOf } from '../dashboards/clusters';
 import { CommandIDs } from '../tokens';
@@ -19,28 +18,18 @@ export const runningPlugin = addOn(
 
 function addRunning({ services, panes }: IContext, running: IRunningSessionManagers | null): void {
   const { commands, dashboards, trans } = services;
-  const changed = new Signal<object, void>({});
-  dashboards.changed.connect(() => changed.emit());
-  panes?.tracker.widgetAdded.connect((_, pane) => {
-    changed.emit();
-    pane.disposed.connect(() => changed.emit());
-  });
   running?.add({
     name: trans.__('Dask clusters'),
     running: () =>
       clustersOf(dashboards.all).map(one => ({
         label: () => one.shownName,
         labelTitle: () => one.scheduler.address,
-        detail: () => {
-          const { length } = panes?.ofCluster(bindingOf(one)) ?? [];
-          return length === 0 ? '' : trans._n('%1 plot open', '%1 plots open', length);
-        },
         icon: () => diagIcon,
         open: () => runCommand(commands, CommandIDs.openLayout, { dashboard: one.id }),
         shutdown: () => panes?.closeAll(bindingOf(one))
       })),
-    refreshRunning: () => changed.emit(),
-    runningChanged: changed,
+    refreshRunning: () => undefined,
+    runningChanged: dashboards.changed,
     shutdownAll: () => dashboards.all.forEach(one => panes?.closeAll(bindingOf(one))),
     shutdownLabel: trans.__('Close its plots'),
     shutdownAllLabel: trans.__('Close All Plots'),

@@ -46,10 +46,6 @@ export class Settings {
     return this._get('layout', []);
   }
 
-  get showsStatus(): boolean {
-    return this._get('statusItem', true);
-  }
-
   /** Colours of task prefixes. */
   get palette(): Palette {
     return this._get('palette', 'viridis');

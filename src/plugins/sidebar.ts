@@ -76,14 +76,8 @@ function addSidebarCommands({ app, services }: IContext, sidebar: Sidebar): void
   commands.addCommand(CommandIDs.showSidebar, {
     label: trans.__('Show Dask clusters and plots'),
     icon: diagIcon,
-    describedBy: describedBy('dashboard'),
-    execute: args => {
-      const dashboard = textArg(args, 'dashboard');
-      if (dashboard !== undefined) {
-        sidebar.open(dashboard);
-      }
-      return show();
-    }
+    describedBy: describedBy(),
+    execute: show
   });
   commands.addCommand(CommandIDs.searchPlots, {
     label: trans.__('Search plots'),

@@ -23,27 +23,24 @@ export const statusPlugin = addOn(
   'Shows the workers and tasks of Dask clusters in the status bar.',
   [IStatusBar],
   (context, statusBar) => {
-    const { services, settings, notebooks } = context;
+    const { services, notebooks } = context;
     const { dashboards, runs } = services;
     const changed = new Signal<object, void>({});
     const update = (): void => {
       // Only those of the notebook in front tell of their runs: what is watched keeps a kernel awake.
-      const own = settings.showsStatus ? ofFront(context, dashboards.all) : [];
-      const ids = own.map(({ id }) => id);
+      const ids = ofFront(context, dashboards.all).map(({ id }) => id);
       runs.watch('status', ids, 'slowly');
       changed.emit();
     };
     runs.changed.connect(() => changed.emit());
     dashboards.changed.connect(update);
-    settings.changed.connect(update);
     notebooks?.currentChanged.connect(update);
     statusBar?.registerStatusItem(`${NAMESPACE}:status`, {
       item: statusItem(context, changed),
       align: 'left',
       rank: 20,
       isActive: () =>
-        settings.showsStatus &&
-        (dashboards.all.some(one => one.state === 'live') || lastRuns(context).length > 0),
+        dashboards.all.some(one => one.state === 'live') || lastRuns(context).length > 0,
       activeStateChanged: changed
     });
   }

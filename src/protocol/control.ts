@@ -121,7 +121,7 @@ export interface ILegendItem {
 /** Something the reader can set; the kinds are explained in `views/view.py`. */
 export interface IPlotControl {
   readonly name: string;
-  readonly kind: 'select' | 'choice' | 'toggle' | 'button' | 'text';
+  readonly kind: 'select' | 'button' | 'text';
   readonly label: string;
   readonly value: string;
   readonly options: readonly (readonly [string, string])[];

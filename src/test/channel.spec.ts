@@ -134,10 +134,4 @@ describe('kernels that tell of dashboards', () => {
     kernel.say(patch(second.of, '2'));
     await until(() => second.patches.mock.calls.length === 1);
   });
-
-  it('are told when the page is left', () => {
-    const { of } = open();
-    window.dispatchEvent(new Event('pagehide'));
-    expect(kernel.asked.at(-1)).toEqual({ to: id, do: 'close', ids: [of] });
-  });
 });

@@ -123,7 +123,7 @@ it('Dask’s own dashboard of a cluster that has ours is no second cluster, nor 
 
 type Named = Parameters<ClusterTags['update']>[0][number];
 
-const named = (name: string, id = name): Named => ({ id, name, state: 'live' });
+const named = (name: string): Named => ({ id: name, name });
 
 it('clusters differ in letters of their names and in colours, and keep both while they are there', () => {
   const clusters = ['train', 'test', 'a.ipynb', 'a.ipynb (2)', 'load', 'x'].map(one => named(one));
@@ -137,26 +137,4 @@ it('clusters differ in letters of their names and in colours, and keep both whil
   expect(tags.get('x')).toEqual(before[5]);
   expect(tags.get('train')).toBeUndefined();
   expect(new Set(later.map(({ id }) => tags.get(id)!.color)).size).toBe(4);
-});
-
-it('clusters that come back after a restart of their kernel have the tags of before', () => {
-  const [a, b, lone] = [named('train'), named('test'), named('a.ipynb')];
-  const tags = new ClusterTags();
-  tags.update([a, b, lone]);
-  const before = [a, b, lone].map(({ id }) => tags.get(id));
-  tags.update([lone]);
-  const [a2, b2, lone2] = [a, b, lone].map(({ name }) => named(name, `${name} anew`));
-  tags.update([lone, b2!, a2!]);
-  expect([a2, b2].map(one => tags.get(one!.id))).toEqual(before.slice(0, 2));
-  // While panes still show the one that has ended.
-  tags.update([{ ...lone, name: '', state: 'stale' }, lone2!]);
-  expect(tags.get(lone2!.id)).toEqual(before[2]);
-});
-
-it('a recording that is opened again while another has its letter differs from that', () => {
-  const tags = new ClusterTags();
-  for (const open of [['etl'], [], ['exp'], ['exp', 'etl']]) {
-    tags.update(open.map(one => named(one)));
-  }
-  expect(tags.get('etl')!.letter).not.toBe(tags.get('exp')!.letter);
 });

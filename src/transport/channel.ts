@@ -42,10 +42,7 @@ type PartHandler = (part: Pick<IPart, 'kind' | 'status' | 'reason'>, bytes: Arra
 
 /** The kernels of this page, and the dashboards that they tell of. */
 export class KernelChannels {
-  constructor(private readonly _trans: ITranslate) {
-    // Else a kernel goes on for the page until it misses what that repeats.
-    window.addEventListener('pagehide', () => this._channels.forEach(one => one.leave()));
-  }
+  constructor(private readonly _trans: ITranslate) {}
 
   get changed(): ISignal<unknown, void> {
     return this._changed;
@@ -104,11 +101,6 @@ class KernelChannel {
     // Gateways may give kernels other ids than the machine that they run on.
     const kernel = { kernel_id: this._kernel.id };
     return this._list.map(one => ({ ...one, ...kernel, channel: this._serverOf(one.id) }));
-  }
-
-  /** The page is left. */
-  leave(): void {
-    this._servers.forEach(server => server.sendForAll('close'));
   }
 
   /** Everything has ended. */

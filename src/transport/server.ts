@@ -71,9 +71,9 @@ export class Server {
     return protocol.dashboardsOf(await this._json(Routes.dashboards, 'GET'));
   }
 
-  /** Add a dashboard by its address; resolves with its id. */
-  async addDashboard(url: string): Promise<string> {
-    return protocol.dashboardOf(await this._json(Routes.dashboards, 'POST', { url })).id;
+  /** Add a dashboard by its address. */
+  async addDashboard(url: string): Promise<void> {
+    await this._json(Routes.dashboards, 'POST', { url });
   }
 
   /** Open a recording by its path among Jupyter's files; resolves with the id of its dashboard. */

@@ -1,7 +1,6 @@
 /** A dashboard's plots as lists show them: found by text, in groups, favourites first; pure. */
 
 import type { TranslationBundle } from '@jupyterlab/translation';
-import { StringExt } from '@lumino/algorithm';
 
 import type { IPlot } from '../protocol/dashboard';
 
@@ -20,22 +19,18 @@ export const STOCK = 'Dask’s dashboard';
 export const OPEN_AT_FIRST: readonly string[] = [FAVOURITES, 'Why is it slow', 'Tasks', 'Yours'];
 
 /**
- * Return the plots in which each term of a query occurs, in title, description or keywords.
- *
- * Where there are none, those whose title has the query's letters in this order: who types “memry”
- * finds memory.
+ * Return the plots in which each term of a query occurs, in title, description or keywords; those
+ * first that are called so.
  */
 export function found(plots: readonly IPlot[], query: string): readonly IPlot[] {
   const lower = query.toLocaleLowerCase();
   const terms = lower.split(/\s+/);
   const textOf = ({ name, title, group, description, keywords = [] }: IPlot): string =>
     [name, title, group, description, ...keywords].join(' ').toLocaleLowerCase();
-  const exact = plots.filter(plot => terms.every(term => textOf(plot).includes(term)));
-  const near = plots.filter(
-    ({ title }) => StringExt.findIndices(title.toLocaleLowerCase(), lower) !== null
-  );
   const isTitled = ({ title }: IPlot): boolean => title.toLocaleLowerCase().includes(lower);
-  return exact.length > 0 ? exact.sort((a, b) => +isTitled(b) - +isTitled(a)) : near;
+  return plots
+    .filter(plot => terms.every(term => textOf(plot).includes(term)))
+    .sort((a, b) => +isTitled(b) - +isTitled(a));
 }
 
 /**

@@ -14,12 +14,6 @@ import { plotIcon } from './icons';
 import { helpContent, PaneOverlay, SHOWN_ROWS, tableContent } from './overlay';
 import { PlotWidget, type IPlotOptions } from './plotwidget';
 
-/** What a pane showed before, and the way there. */
-export interface IBack {
-  readonly heading: string;
-  go(): void;
-}
-
 export abstract class Pane extends Panel {
   constructor(
     readonly content: PlotWidget,
@@ -52,12 +46,12 @@ export abstract class Pane extends Panel {
   /** Its items are in the settings; each acts on this pane. */
   readonly toolbar = new ReactiveToolbar({ noFocusOnClick: true });
 
-  /** Where a button of the toolbar leads back to. */
-  get back(): IBack | null {
+  /** Shows what the pane showed before; null where a button of the toolbar leads nowhere. */
+  get back(): (() => void) | null {
     return this._back;
   }
 
-  set back(back: IBack | null) {
+  set back(back: (() => void) | null) {
     this._back = back;
     this._notify(CommandIDs.goBack);
   }
@@ -147,7 +141,7 @@ export abstract class Pane extends Panel {
   }
 
   private _overlay: PaneOverlay | null = null;
-  private _back: IBack | null = null;
+  private _back: (() => void) | null = null;
   private _isFollowing = true;
 }
 

@@ -5,14 +5,12 @@ import {
   addIcon,
   caretDownIcon,
   caretRightIcon,
-  closeIcon,
   ellipsesIcon,
   FilterBox,
   ReactWidget,
   SidePanel,
   ToolbarButton,
-  UseSignal,
-  type LabIcon
+  UseSignal
 } from '@jupyterlab/ui-components';
 import type { Message } from '@lumino/messaging';
 import { Signal } from '@lumino/signaling';
@@ -106,16 +104,6 @@ export class Sidebar extends SidePanel {
     this.update();
   }
 
-  /** Forget what is searched for, and put the cursor there. */
-  clearSearch(): void {
-    const input = this._input.current;
-    if (input !== null) {
-      input.value = '';
-      input.dispatchEvent(new Event('input', { bubbles: true }));
-      input.focus();
-    }
-  }
-
   /**
    * The dashboards as they are listed: those of the notebook in front first, of each the newest
    * first, closed ones last. Under the pointer nothing moves: a click would open the plot of
@@ -136,12 +124,6 @@ export class Sidebar extends SidePanel {
 
   toggle(dashboard: IKnownDashboard): void {
     this._open.set(dashboard.id, !this.isOpen(dashboard));
-    this.update();
-  }
-
-  /** List a dashboard's plots, also after it came only now. */
-  open(id: string): void {
-    this._open.set(id, true);
     this.update();
   }
 
@@ -235,8 +217,6 @@ export class Sidebar extends SidePanel {
       return;
     } else if (event.key === 'Enter' && this.query !== '') {
       rows[0]?.click(); // the first plot that was found
-    } else if (event.key === 'Escape') {
-      this.clearSearch();
     }
     targets['ArrowDown'] = rows[at + 1];
     const target = targets[event.key];
@@ -325,9 +305,7 @@ function plotList(sidebar: Sidebar): JSX.Element {
       {problem !== undefined && hint(problem)}
       {dashboards.isAsking && hint(asked)}
       {sections.length === 0 && problem === undefined && hint(none, actions)}
-      {sections.length > 0 &&
-        shown.length === 0 &&
-        hint(unfound, [[trans.__('Clear the search'), () => sidebar.clearSearch()]])}
+      {sections.length > 0 && shown.length === 0 && hint(unfound)}
       {shown.map(({ dashboard, groups }) => section(sidebar, dashboard, groups))}
     </>
   );
@@ -404,12 +382,14 @@ function section(
             </span>
           )}
         </button>
-        {iconButton(trans.__('Actions of this cluster'), ellipsesIcon, openContextMenu, 'menu')}
-        {dashboard.is_removable &&
-          kind === 'diagnostics' &&
-          iconButton(trans.__('Close the recording'), closeIcon, () =>
-            runCommand(commands, CommandIDs.removeDashboard, { dashboard: id })
-          )}
+        <button
+          title={trans.__('Actions of this cluster')}
+          aria-label={trans.__('Actions of this cluster')}
+          aria-haspopup="menu"
+          onClick={openContextMenu}
+        >
+          <ellipsesIcon.react tag="span" />
+        </button>
       </h3>
       <div className="jp-DaskDiag-meta" title={summary}>
         {summary || '\u00a0'}
@@ -434,19 +414,6 @@ function section(
         {groups.map(one => group(sidebar, one))}
       </div>
     </section>
-  );
-}
-
-function iconButton(
-  title: string,
-  icon: LabIcon,
-  onClick: React.MouseEventHandler,
-  opens?: 'menu'
-): JSX.Element {
-  return (
-    <button title={title} aria-label={title} aria-haspopup={opens} onClick={onClick}>
-      <icon.react tag="span" />
-    </button>
   );
 }
 

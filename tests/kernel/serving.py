@@ -78,10 +78,8 @@ def make_batch(n: int = 1, **more: Any) -> Batch:
     info = SchedulerInfo(
         id="Scheduler-test",
         address="tcp://127.0.0.1:3999",
-        started=NOW - 60,
         n_workers=2,
         nthreads=4,
-        memory_limit=2**31,
         thresholds={"target": 0.6, "spill": 0.7, "pause": 0.8, "terminate": 0.95},
     )
     tables, rest = tables_of({"workers": rows, "prefixes": [prefix], **more})

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from jupyter_core.paths import jupyter_data_dir
 
+from dask_diag_lab.proxy.client import tls_context
 from dask_diag_lab.proxy.extension import DaskDiagLab
 from dask_diag_lab.proxy.messages import DashboardInfo
 from dask_diag_lab.proxy.policy import Settings
@@ -156,15 +157,18 @@ def front(certificate: Path, stock: StockScheduler) -> Iterator[str]:
 async def test_unknown_authority_is_refused_in_words(client: Client, front: str) -> None:
     answer = await client.add(front)
     assert answer.code == 502
-    assert "certificate_authorities" in message(answer)
+    assert "SSL_CERT_FILE" in message(answer)
 
 
 class TestAuthority:
-    """With ``c.DaskDiagLab.certificate_authorities``."""
+    """With an authority that the Jupyter server trusts."""
 
-    @pytest.fixture
-    def settings(self, certificate: Path) -> dict[str, object]:
-        return {"discover": False, "certificate_authorities": str(certificate)}
+    @pytest.fixture(autouse=True)
+    def trusted(self, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        tls_context.cache_clear()
+        yield
+        tls_context.cache_clear()
 
     async def test_pages_data_and_sockets_pass(
         self, client: Client, front: str, stock: StockScheduler

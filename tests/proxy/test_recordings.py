@@ -117,11 +117,10 @@ async def test_only_files_below_the_root_are_opened(
     assert children() == []
 
 
-@pytest.mark.parametrize("settings", [{"discover": False, "recording_unused_s": 1.0}])
-class TestUnused:
-    """With processes that end soon when nobody looks."""
-
-    async def test_a_process_that_nobody_looks_at_ends(self, client: Client, root: Path) -> None:
-        assert (await opened(client, "runs/etl.daskrun")).code == 201
-        await ended(children())
-        assert await client.dashboards() == []
+async def test_a_process_that_nobody_looks_at_ends(
+    client: Client, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dask_diag_lab.proxy.recordings.UNUSED_S", 1.0)
+    assert (await opened(client, "runs/etl.daskrun")).code == 201
+    await ended(children())
+    assert await client.dashboards() == []

@@ -87,7 +87,7 @@ test('what is asked for in pictures shares one pane, and a button leads back', a
     .first()
     .click();
   await expect(lab.panes('worker')).toHaveCount(0);
-  const back = (await lab.livePane('task')).getByRole('button', { name: /^Back to Worker/ });
+  const back = (await lab.livePane('task')).getByRole('button', { name: 'Back to the plot' });
   expect(await boxes()).toEqual(before);
   await back.click();
   await lab.livePane('worker');

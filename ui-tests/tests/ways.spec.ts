@@ -135,7 +135,7 @@ pathlib.Path(${JSON.stringify(ended)}).touch()`;
   const dashboard = await lab.panes().first().getAttribute('data-dashboard');
   await lab.command('dask-diag-lab:close-plots', { dashboard });
   await expect(lab.panes()).toHaveCount(0);
-  // A page's leave may be lost; the kernel then ends what nobody keeps.
+  // A page takes no leave; the kernel ends what nobody keeps.
   await meter.expectQuiet();
   expect(server.log).not.toContain('rate exceeded');
 });

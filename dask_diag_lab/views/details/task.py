@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -38,14 +37,10 @@ _OUTCOMES: Final[Mapping[int, str]] = {
     Outcome.RETRIED: "failed attempt, run again",
     Outcome.KILLED: "its worker died while it ran",
 }
-_COUNTS: Final = (
-    *(("Depends on", "dependencies"), ("Waits for", "waiting_on")),
-    *(("Needed by", "dependents"), ("Waited for by", "waiters")),
-)
 _FACTS: Final = (
     *(("Type", "type"), ("Priority", "priority"), ("Retries left", "retries")),
     *(("Workers lost with it", "suspicious"), ("Failed because of", "blame")),
-    *(("Restrictions", "restrictions"), ("Annotations", "annotations")),
+    ("Annotations", "annotations"),
 )
 """Label of a fact, and where the scheduler's answer has it."""
 
@@ -94,15 +89,11 @@ class TaskPage(DetailPage):
 
     name = "task"
 
-    accepts: ClassVar[Mapping[str, str]] = {
-        "key": "key of the task",
-        "show": "name of the section to begin with",
-    }
+    accepts: ClassVar[Sequence[str]] = ("key", "show")
     sections: ClassVar[Sequence[Section]] = (_NEIGHBOURS, _WORKERS, _TIMES, _STORY, _ERROR, _STACK)
 
     _query: Query | None = None
     _answer: Answer = MappingProxyType({})  # the last one that was not "unknown"
-    _answered_at = 0.0
     _recorded: Sequence[Row] = ()  # actions of the log, by their starts
     _running: Sequence[tuple[str, float]] = ()  # workers, and when it began there
     _read: object = None  # what the log was last read for
@@ -130,7 +121,7 @@ class TaskPage(DetailPage):
         query = self._query = self.asked.fresh("task", key=self.key)
         self.queries.append(query)
         if query.answer is not None:
-            self._answer, self._answered_at = query.answer, query.answered_at
+            self._answer = query.answer
             self.propose(_ERROR if self._answer["state"] == "erred" else _NEIGHBOURS)
         # A search of the log takes some milliseconds where a million tasks are kept.
         if self._read != (query.n_answers, query.error):
@@ -238,8 +229,7 @@ class TaskPage(DetailPage):
             ("Failed on", self._names(*task.get("erred_on", ()))),
             ("In memory on", fmt.plural(n, "worker") if (n := counts.get("who_has")) else ""),
             ("Size", fmt.binary(nbytes) if nbytes >= 0 else ""),
-            ("Took", _durations(self._recorded)),
-            *((name, fmt.plural(n, "task")) for name, of in _COUNTS if (n := counts.get(of))),
+            ("Took", fmt.duration(run["stop"] - run["start"]) if run else ""),
             *((name, str(task.get(of) or "")) for name, of in _FACTS),
         ]
 
@@ -327,12 +317,8 @@ class TaskPage(DetailPage):
         if query is None or not (self._answer or self._recorded):
             return ""
         parts = [query.error]
-        if self._is_forgotten or not self._answer:
-            known_at = f", and what the scheduler knew at {fmt.clock(self._answered_at)}"
-            known = f"This is what was recorded of it{known_at * bool(self._answer)}."
-            parts += [FORGOTTEN * self._is_forgotten, known]
-        else:
-            parts.append(self._answer["missing"])
+        if not self._now:
+            parts += [FORGOTTEN * self._is_forgotten, "This is what was recorded of it."]
         if self.section is _NEIGHBOURS and (counts := self._now.get("counts")):
             n = counts.get("dependencies", 0) + counts.get("dependents", 0)
             parts.append(listed(len(self.rows(_NEIGHBOURS)), n, "tasks"))
@@ -347,14 +333,3 @@ def _error_text(task: Answer) -> str:
     why = f"The error is that of {blame}, which this task needs." if blame else ""
     parts = [why, *(str(task.get(name, "")) for name in _ERROR_TEXTS)]
     return "\n\n".join(part for part in parts if part)
-
-
-def _durations(actions: Iterable[Row]) -> str:
-    """Return how long each kind of action took, all of a kind together."""
-    took: defaultdict[str, list[float]] = defaultdict(list)
-    for action in actions:
-        took[action["action"]].append(action["stop"] - action["start"])
-    return ", ".join(
-        f"{fmt.duration(sum(each))} {action}{f' ({len(each)} times)' if len(each) > 1 else ''}"
-        for action, each in took.items()
-    )

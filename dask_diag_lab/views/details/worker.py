@@ -24,6 +24,7 @@ from dask_diag_lab.views.names import (
 )
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Control
+from dask_diag_lab.views.workers.common import shared_note
 
 _TASKS: Final = Section(
     "tasks",
@@ -46,10 +47,7 @@ class WorkerPage(DetailPage):
 
     name = "worker"
 
-    accepts: ClassVar[Mapping[str, str]] = {
-        "worker": "address of the worker",
-        "show": "name of the section to begin with",
-    }
+    accepts: ClassVar[Sequence[str]] = ("worker", "show")
     sections: ClassVar[Sequence[Section]] = (_TASKS, _STACKS, _LOGS)
 
     @property
@@ -72,8 +70,7 @@ class WorkerPage(DetailPage):
         elif any(query.arguments["worker"] != worker for query in self.queries):
             self.queries = []  # else what it answered before it left
         is_waiting = self.history.scheduler is None
-        threads = self.history.nthreads.version
-        return worker, workers.row(worker), workers.address, is_waiting, threads
+        return worker, workers.row(worker), workers.address, is_waiting
 
     @property
     def _about(self) -> Answer:
@@ -113,9 +110,7 @@ class WorkerPage(DetailPage):
 
     def _heartbeat_facts(self, row: Mapping[str, Any]) -> Facts:
         """Return what the last heartbeat has: ``row`` is one of `schema.tables.WORKERS`."""
-        address, name, process = str(row["address"]), str(row["name"]), str(row["process"])
-        n_beside = self.history.workers.process.count(process) - 1 if process else 0
-        others = fmt.plural(n_beside, "other worker")
+        address, name = str(row["address"]), str(row["name"])
         return [
             ("Status", str(row["status"])),
             ("Threads", fmt.count(row["nthreads"])),
@@ -128,10 +123,6 @@ class WorkerPage(DetailPage):
             ("Name", name if name != address else ""),
             ("Address", address),
             ("Host", str(row["host"])),
-            (
-                "Process",
-                f"shared with {others}: its part of CPU and memory" * bool(n_beside),
-            ),
         ]
 
     def empty(self) -> str:
@@ -144,15 +135,14 @@ class WorkerPage(DetailPage):
         return f"There is no worker with the address “{address}” now. Choose one above."
 
     def note(self) -> str:
-        """Return what the worker did not answer, and what is not listed."""
+        """Return why there is no answer, and what is not listed."""
         parts = [*dict.fromkeys(query.error for query in self.queries)]
         if self.queries and self.queries[-1].answer is None and self.queries[-1].state == "asked":
             parts.append("Asking the worker …")
-        parts.append(str(self._about.get("missing", "")))
         if self.section is _TASKS:
             counts = self._about.get("counts", {})
-            n = sum(number for state, number in counts.items() if state != "tasks")
-            parts.append(listed(len(self._about.get("tasks", ())), n, "tasks"))
+            parts.append(listed(len(self._about.get("tasks", ())), sum(counts.values()), "tasks"))
+        parts.append(shared_note(self.history.workers))
         return " ".join(filter(None, parts))
 
     def rows(self, section: Section) -> Sequence[Row]:
@@ -176,20 +166,14 @@ class WorkerPage(DetailPage):
 def _memory(row: Mapping[str, Any]) -> str:
     limit = row["memory_limit"]
     share = f" of {fmt.binary(limit)} ({fmt.percent(row['memory'] / limit)})" if limit else ""
-    kinds = (("managed", "managed"), ("unmanaged_old", "other"), ("unmanaged_recent", "recent"))
-    parts = [f"{fmt.binary(row[name])} {kind}" for name, kind in kinds if row[name]]
-    return f"{fmt.binary(row['memory'])}{share}" + (f": {', '.join(parts)}" if parts else "")
+    return f"{fmt.binary(row['memory'])}{share}"
 
 
 def _answer_facts(answer: Answer) -> Facts:
     """Return what the worker answered to the question ``worker``."""
     counts = answer.get("counts", {})
-    states = [f"{fmt.count(n)} {state}" for state, n in counts.items() if n and state != "tasks"]
-    uptime_s, executed = answer.get("uptime_s"), answer.get("executed", -1)
+    states = [f"{fmt.count(n)} {state}" for state, n in counts.items() if n]
     return [
         ("Tasks", ", ".join(states) or ("none" if counts else "")),
-        ("Run so far", fmt.plural(executed, "task") if executed >= 0 else ""),
-        ("Up for", fmt.duration(uptime_s) if uptime_s else ""),
         ("Connections", fmt.count(answer["connections"]) if answer.get("connections") else ""),
-        ("Versions", str(answer.get("versions", ""))),
     ]

@@ -19,7 +19,6 @@ from bokeh.models.ui import UIElement
 from bokeh.plotting import figure
 
 from dask_diag_lab.jobs import Latest
-from dask_diag_lab.store.queries import can_ask
 from dask_diag_lab.store.sums import Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import (
@@ -218,17 +217,11 @@ class ProfileOfTasks(View):
 
     name = "profile"
     has_period = True
-    accepts: ClassVar[Mapping[str, str]] = {
-        "start": "time, see `View.time_argument`: samples from there on",
-        "stop": "time: samples until then",
-        "count": "functions of the table: those with most time of their own",
-        "prefix": "prefix of the tasks to show",
-        "key": "the same, as a task's name",
-        "worker": "address of the only worker to show",
-        "from_task": "key of the task from which the reader came",
-        "before": "number of a run: colours say what takes more, or less, than in that one",
-        "before_of": "id of the dashboard that this run is of; by default this one",
-    }
+    # `key` is a prefix as well; `before` is the number of a run to compare with, `before_of` the id
+    # of the dashboard that this one is of, by default of the same.
+    accepts: ClassVar[Sequence[str]] = (
+        *("count", "prefix", "key", "worker", "from_task", "before", "before_of"),
+    )
     reads: ClassVar[Sequence[str]] = ("queries",)
     formats: ClassVar[Sequence[str]] = (*View.formats, "speedscope.json")
     source_title: ClassVar[str] = "Task"
@@ -266,8 +259,7 @@ class ProfileOfTasks(View):
         chosen = (self._path, self._search, self._from_task, *self._subject)
         earlier = self._other.version if self._earlier is None else self._earlier.version
         versions = sampling.version, self._sent.version, self._bins.version, earlier
-        read = (*versions, can_ask(self.live))
-        return asked, read, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
+        return asked, versions, chosen, sampling.start, sampling.stop, len(self.history.prefixes)
 
     def table(self) -> Table:
         """Return functions with their own and their total time."""
@@ -316,8 +308,6 @@ class ProfileOfTasks(View):
             self._choose(value)
         elif name == "search":
             self._search = value.strip().lower()
-        elif name == "refresh":
-            sampling.refresh()
         elif name == "reset":
             self._path = None
         elif name == "period":
@@ -344,7 +334,7 @@ class ProfileOfTasks(View):
         return self.sampling.source, self.sampling.prefix, self.sampling.worker
 
     def _choose_from_arguments(self) -> None:
-        given, self._count = self.arguments, self.count_argument
+        given, self._count = self.arguments, self.number_argument("count")
         ends = (moment if isfinite(moment) else 0.0 for moment in self.period)
         self.sampling.start, self.sampling.stop = ends
         self.sampling.prefix = given.get("prefix") or given.get("key", "")
@@ -454,26 +444,24 @@ class ProfileOfTasks(View):
         note = sampling.note(profile, seconds, n_left_out)
         return Caption(
             headline=sampling.headline(profile, zoomed),
-            controls=self._controls(profile, zoomed),
-            empty=sampling.empty(profile, can_ask=can_ask(self.live)),
+            controls=self._controls(zoomed),
+            empty=sampling.empty(profile),
             note=" · ".join(filter(None, (self._before.note if self._before else "", note))),
         )
 
-    def _controls(self, profile: Profile | None, zoomed: int) -> list[Control]:
+    def _controls(self, zoomed: int) -> list[Control]:
         """Return the controls; those that undo a choice only where one was made."""
         sampling = self.sampling
         options, value = self._subjects()
-        found = sampling.found(profile, self._search) or "Search"
         period = f"{fmt.clock(sampling.start)} – {fmt.clock(sampling.stop)} ✕"
         worker = f"{worker_label(self.history, sampling.worker)} ✕"
         controls = (
             (Control("subject", "select", self.source_title, value, options), True),
             (Control("task", "button", f"Task page of {self._from_task}"), self._from_task),
-            (Control("search", "text", found, self._search, (), "Search functions"), True),
+            (Control("search", "text", "Search", self._search, (), "Search functions"), True),
             (Control("reset", "button", "Reset zoom"), zoomed),
             (Control("period", "button", period), sampling.has_period),
             (Control("worker", "button", worker), sampling.worker),
-            (Control("refresh", "button", "Refresh"), can_ask(self.live)),
         )
         return [control for control, is_shown in controls if is_shown]
 
@@ -486,13 +474,7 @@ class ProfileOfEventLoops(ProfileOfTasks):
     # As `distributed.core.Server` decides it.
     unavailable = NO_LOOP_SAMPLES if sys.version_info[:2] == (3, 11) else ""
 
-    accepts: ClassVar[Mapping[str, str]] = {
-        "start": "time, as of the profile of tasks",
-        "stop": "time",
-        "count": "functions of the table, as of the profile of tasks",
-        "source": "worker-loops or scheduler-loop",
-        "worker": "address of the only worker to show",
-    }
+    accepts: ClassVar[Sequence[str]] = ("count", "source", "worker")
     source_title: ClassVar[str] = "Event loops of"
     SOURCES: ClassVar[Sequence[tuple[str, str]]] = (
         (WORKER_LOOPS, "Workers"),

@@ -41,9 +41,7 @@ class Profile:
     interval_s : float
         Seconds that one sample stands for.
     missing : collection of str
-        Workers that did not answer.
-    pruned : int
-        Rare frames that were left out before they came here.
+        Workers that did not answer, or beyond the bound of one profile.
     answered_at : float
         Scheduler's clock when the answer came.
     """
@@ -51,7 +49,6 @@ class Profile:
     frames: Frames
     interval_s: float
     missing: Collection[str]
-    pruned: int
     answered_at: float
 
     @classmethod
@@ -61,7 +58,6 @@ class Profile:
             frames=Frames(answer["tree"]),
             interval_s=float(answer["interval_s"]),
             missing=set(answer["missing"]),
-            pruned=answer.get("pruned", 0),
             answered_at=answered_at,
         )
 
@@ -133,17 +129,13 @@ class Sampling:
         if self.source == TASKS and not live.history.running.count:
             ended = np.nan_to_num(live.history.actions.last_stop)
             may_change &= bool(query.answered_at <= ended + REFRESH_S)
-        return self._asked.fresh(kind, every_s=self.refresh_s * may_change, **arguments)
+        every_s = self.refresh_s * (may_change or query.is_useless)
+        return self._asked.fresh(kind, every_s=every_s, **arguments)
 
     @property
     def refresh_s(self) -> float:
         """Age at which the answers are asked for again: more where many workers give them."""
         return refresh_s(REFRESH_S, 0 if self.worker else 2 * len(self._live.history.workers))
-
-    def refresh(self) -> None:
-        """Ask for newer answers."""
-        for query in (self.activity, self.query):
-            self._live.queries.ask_again(query)
 
     def read(self) -> Profile | None:
         """Return the profile of now, read off the loop; None before the first has been read."""
@@ -167,24 +159,14 @@ class Sampling:
         whose = "of threads' time" if self.source == TASKS else "of work"
         return f"{subject}: {busy} {whose} in {fmt.plural(frames.samples, 'sample')}"
 
-    @staticmethod
-    def found(profile: Profile | None, search: str) -> str:
-        """Return the share of the time that a search found, each sample once; '' for no search."""
-        if profile is None or not search or not profile.frames.samples:
-            return ""
-        frames = profile.frames
-        n_found = frames.samples_in(frames.matches(search))
-        return f"{fmt.percent(n_found / frames.samples)} of the time" if n_found else "No match"
-
     def note(self, profile: Profile | None, seconds: float, n_left_out: int) -> str:
-        """Return how it was measured, what was left out, who did not answer, and how old it is."""
+        """Return how it was measured, what was left out, who is not in it, and how old it is."""
         if profile is None or not profile.frames.samples:
             return ""
         # The interval is a setting and not a measurement: 10 ms, not 10.0 ms.
         interval, n_missing = profile.interval_s, len(profile.missing)
         every = f"{interval:g} s" if interval >= 1 else f"{interval * 1000:g} ms"
         over = f" over {fmt.duration(seconds)}" if seconds > 0 else ""
-        n_left_out += profile.pruned
         failed = self.query.error if self.query.state == "failed" else ""
         parts = {
             f"as of {fmt.clock(profile.answered_at)}, not renewed: {failed}": failed,
@@ -192,16 +174,15 @@ class Sampling:
             LOOP_SAMPLING: self.source != TASKS,
             UNCLEAR: profile.frames.is_unclear.any(),
             f"{fmt.plural(n_left_out, 'rare frame')} left out": n_left_out,
-            f"{fmt.plural(n_missing, 'worker')} did not answer": n_missing,
+            f"{fmt.plural(n_missing, 'worker')} not in it": n_missing,
         }
         return " · ".join(text for text, is_so in parts.items() if is_so)
 
-    def empty(self, profile: Profile | None, *, can_ask: bool) -> str:
+    def empty(self, profile: Profile | None) -> str:
         """Return why there is no picture and what to do; '' where there is one."""
         if profile is None:
             if self.query.state == "failed":
-                refresh = " Press Refresh to ask again." if can_ask else ""
-                return f"No profile: {self.query.error}{refresh}"
+                return f"No profile: {self.query.error}"
             return "Waiting for the cluster's answer."
         if profile.frames.samples:
             return ""

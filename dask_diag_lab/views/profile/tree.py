@@ -225,14 +225,6 @@ class Frames:
         which: Bools = np.array(found)[self.function]
         return which
 
-    def samples_in(self, frames: Bools) -> int:
-        """Return the samples whose stack has one of these frames, each sample once."""
-        above, covered = self.parent, np.zeros(len(self), dtype=np.bool_)
-        while above.any():
-            covered |= frames[above]
-            above = self.parent[above]
-        return int(self.total[frames & ~covered].sum())
-
     def within_itself(self) -> Bools:
         """Return which frames were called, however indirectly, by their own function."""
         above, found = self.parent, np.zeros(len(self), dtype=np.bool_)

@@ -130,9 +130,6 @@ class WhereTheTimeGoes(OfWork[Budget], BarPlot):
     reads = ("actions", "running", "nthreads", "activities", "workers", "events", "prefixes")
     empty = "No task has run yet. As soon as one has, its time is here."
 
-    accepts: ClassVar[Mapping[str, str]] = {
-        "by": "What the table has the seconds of each category of: prefix, or worker.",
-    }
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"by": ["prefix", "worker"]}
 
     columns = (

@@ -92,12 +92,8 @@ class Compare(JobView[Compared | str], BarPlot):
     name = "compare"
     reads = ("runs", "actions")
     needs = frozenset({"activities"})
-    accepts: ClassVar[Mapping[str, str]] = {
-        "before": "Number of a run, as in runs.json; by default the last but one.",
-        "after": "Number of the run that it is compared with; by default the last one.",
-        "before_of": "Id of the dashboard that the earlier run is of; by default this one.",
-        "by": "What the bars are of: time, by what the threads did, or tasks, by their prefix.",
-    }
+    # Numbers of runs, by default the last two, and the id of the earlier one's dashboard.
+    accepts: ClassVar[Sequence[str]] = ("before", "after", "before_of")
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"by": [name for name, _ in BY]}
 
     parts = (
@@ -239,12 +235,7 @@ class Compare(JobView[Compared | str], BarPlot):
         assert its is not None  # it has rows
         a, b = its.wall_s
         took = f"{fmt.duration(a)} → {fmt.duration(b)}: {fmt.signed(b - a)}"
-        made_with = [
-            f"{one.before} → {one.after} {one.name}"
-            if one.name in ("workers", "threads")
-            else f"{one.name} {one.before} → {one.after}"
-            for one in its.settings
-        ]
+        made_with = [f"{one.name} {one.before} → {one.after}" for one in its.settings]
         return " · ".join([took, *made_with])
 
     def note(self) -> str:
@@ -269,7 +260,7 @@ class Compare(JobView[Compared | str], BarPlot):
 
     def own_controls(self) -> Sequence[Control]:
         """Return what chooses what the bars are of."""
-        return [Control("by", "choice", "By", self._by, BY)]
+        return [Control("by", "select", "By", self._by, BY)]
 
     def set_control(self, name: str, value: str) -> None:
         """Compare by something else; see `View.set_control`."""

@@ -101,13 +101,6 @@ def metrics_of(gained: Iterable[tuple[str, str, str, str, float]]) -> list[Metri
 
 
 _UNITS: Final[Mapping[str, Unit]] = {"seconds": "seconds", "bytes": "bytes", "count": "number"}
-_CONTEXTS: Final = {
-    "gather-dep": "Fetching data (gather-dep)",
-    "get-data": "Sending data (get-data)",
-    "memory-monitor": "Spilling (memory-monitor)",
-    "p2p": "Shuffling",
-}
-"""Work that belongs to no single function."""
 
 
 @register_plot
@@ -218,8 +211,7 @@ class FineMetrics(ExtraPlot, BarPlot):
 
 
 def _function(context: str, label: str) -> str:
-    """Return the function, or what work is called that belongs to no single one."""
+    """Return the function, or what `distributed` calls work that belongs to no single one."""
     if context == THREAD_CONTEXT:
         return label
-    work = _CONTEXTS.get(context, context)
-    return f"{work}: {label}" if label else work
+    return f"{context}: {label}" if label else context

@@ -20,7 +20,7 @@ from dask_diag_lab.views.view import Control
 from dask_diag_lab.views.workers.common import WorkerBars
 
 CONFIRMED: Final = "confirmed"
-LONGEST_S: Final = 100_000
+LONGEST_S: Final = 10_000
 """So far back at most: a clock that was set would make the picture any number of seconds long."""
 NO_STEALING: Final = (
     "No task has been moved from one worker to another. Dask does that when some workers are idle"

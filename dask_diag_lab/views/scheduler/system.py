@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dask_diag_lab.store.queries import UNASKED, can_ask
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
-from dask_diag_lab.views.data import Column, Rows, Unit
+from dask_diag_lab.views.data import Column, Rows, Unit, plain_column
 from dask_diag_lab.views.names import name_label
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.series import Line, Points, SeriesPlot
@@ -38,8 +38,6 @@ class ProcessBars(WorkerBars):
         What workers report with their heartbeats, and the column of the table ``system``.
     factor : float
         By which both are multiplied.
-    high : float
-        More than this is marked.
     """
 
     reads = ("system", "workers")
@@ -47,15 +45,12 @@ class ProcessBars(WorkerBars):
     label = "name"
     sort_by = "value"
     order = "size"
-    merged_level = "worst"
-    levels = (Level("load_normal"), Level("memory_near", "▴"))
     parts = (Part("value"),)
 
     unit: ClassVar[Unit] = "number"
     metric: ClassVar[str] = ""
     own: ClassVar[str] = ""
     factor: ClassVar[float] = 1.0
-    high: ClassVar[float] = 0.0
 
     @property
     def columns(self) -> Sequence[Column]:  # type: ignore[override]  # in words of the subclass
@@ -74,13 +69,10 @@ class ProcessBars(WorkerBars):
         names = ["Scheduler", *(name_label(name) for name in workers.name)]
         addresses = ["", *workers.address]
         known = np.flatnonzero(np.isfinite(values)).tolist()
-        is_high = values[known] > self.high
         return {
             "worker": [addresses[index] for index in known],
             "name": [names[index] for index in known],
             "value": values[known],
-            "level_index": is_high.astype(np.uint8),
-            "remark": ["high" if high else "" for high in is_high.tolist()],
         }
 
     def headline(self) -> str:
@@ -102,7 +94,7 @@ class EventLoops(ProcessBars):
     """How late the event loop of each process is; 20 ms when nothing holds it up."""
 
     title, unit = "Event loop interval", "seconds"
-    metric, own, high = EVENT_LOOP, "loop_s", LATE_S
+    metric, own = EVENT_LOOP, "loop_s"
     end = LATE_S
     empty = "Waiting for the first heartbeat of a worker."
 
@@ -111,7 +103,7 @@ class InterpreterLock(ProcessBars):
     """The share of time in which a thread of each process waited for the interpreter's lock."""
 
     title, unit = "Waiting for the interpreter's lock", "percent"
-    metric, own, factor, high = "gil_contention", "gil", 100.0, 50.0
+    metric, own, factor = "gil_contention", "gil", 100.0
     end = 100.0
     empty = "Waiting for the lock is not measured: install gilknocker on scheduler and workers"
 
@@ -145,12 +137,6 @@ class SystemSeries(ExtraPlot, SeriesPlot):
         values = np.asarray(system[name], dtype=np.float64)
         return Points(np.asarray(system["time"], dtype=np.float64), values, values, values)
 
-    def headline(self) -> str:
-        """Return what is so now; see `SeriesPlot.headline`."""
-        system = self.extra
-        newest = ((fmt.write(self.unit, system[line.name][-1]), line.label) for line in self.lines)
-        return f"{self.title}: {', '.join(' '.join(now).strip() for now in newest)}"
-
 
 class _Cpu(SystemSeries):
     title, unit = "CPU", "percent"
@@ -182,13 +168,9 @@ class SchedulerSystem(ExtraStack):
     is_grid = True
 
 
-WINDOW_S: Final = 10.0
-"""Over which growth is measured: long enough to be read, short enough to be of now."""
-
-
 @register_plot
 class Counters(ExtraPlot, TablePlot):
-    """What the scheduler counts: each counter with its sum and how fast it grows."""
+    """What the scheduler counts: each counter with its sum."""
 
     name = "counters"
 
@@ -197,29 +179,13 @@ class Counters(ExtraPlot, TablePlot):
     columns = (
         Column("name", "Counter", width=176),
         Column("value", "Sum", "number", width=92),
-        Column("growth", "A second", "number", width=84, in_table=False),
         Column("unit", "Unit", width=60),
     )
 
-    _seen: Sequence[tuple[float, Mapping[str, float]]] = ()
-
     def rows(self) -> Rows:
-        """Return a row for each counter; its growth is NaN at the first look."""
-        counters = self.extra
-        names, values = counters["name"].tolist(), counters["value"]
-        now = counters.updated_at
-        recent = [reading for reading in self._seen if now - WINDOW_S <= reading[0] < now]
-        self._seen = [*recent, (now, dict(zip(names, values.tolist(), strict=True)))]
-        then, before = self._seen[0]
-        old = np.array([before.get(name, 0.0) for name in names])
-        growth = (values - old) / (now - then) if now > then else np.full(len(names), np.nan)
-        growth[growth < 0] = np.nan  # what fell is of another scheduler
-        return {
-            "name": names,
-            "value": values,
-            "growth": growth,
-            "unit": counters["unit"].tolist(),
-        }
+        """Return a row for each counter."""
+        names = (column.name for column in self.columns)
+        return {name: plain_column(self.extra[name]) for name in names}
 
     def note(self) -> str:
         """Return how many there are, and when the scheduler sent them."""
@@ -300,7 +266,7 @@ class Hardware(BarPlot):
         """Return a row for each kind and size; none before it was measured."""
         answer: Any = (self._query.answer if self._query is not None else None) or {}  # plain data
         found = [(at, kind, row) for at, kind in enumerate(KINDS) for row in answer.get(kind, ())]
-        sizes = [fmt.whole_binary(row["size"]) for _, _, row in found]
+        sizes = [fmt.binary(row["size"]) for _, _, row in found]
         return {
             "block": [f"{found[at][1].capitalize()} · {size}" for at, size in enumerate(sizes)],
             "kind": [kind for _, kind, _ in found],

@@ -17,7 +17,6 @@ from dask_diag_lab.views.stream.frame import (
     DISK_CODE,
     ERRED_CODE,
     KILLED_CODE,
-    PREFIX_CODES,
     RETRIED_CODE,
     TRANSFER_CODE,
     Frame,
@@ -53,7 +52,6 @@ _LEFT_OUT: Final = {
 _MARKED: Final[Mapping[str, str]] = {
     "worker-killed": "worker died",
     "restart": "cluster restarted",
-    "scheduler-lost": "scheduler lost",
     "not-recorded": "nothing was recorded from here on, for a while",
 }
 """Kinds of events that explain a picture."""
@@ -110,27 +108,18 @@ def legend(
     items = [
         failed
         if c == ERRED_CODE
-        else LegendItem(_FIXED.get(c) or _prefix_label(c, names), fills[c])
+        else LegendItem(_FIXED.get(c) or shown_name(names[c], LEGEND_NAME_CHARACTERS), fills[c])
         for c in shown
     ]
     n_more = len(by_time) - MAX_LEGEND
     return [*items, LegendItem(f"+ {n_more} more", "#00000000")] if n_more > 0 else items
 
 
-def _prefix_label(code: int, names: Sequence[str]) -> str:
-    sharing = names[code::PREFIX_CODES]
-    name = shown_name(sharing[0], LEGEND_NAME_CHARACTERS)
-    return name if len(sharing) == 1 else f"{name} and others"
-
-
 def picture_note(live: LiveSession, frame: Frame, transfer_note: str, headline: str) -> str:
     """Return who died, what shares are of, what was lost, merged or is not drawn as it was."""
-    rows, asked = frame.rows, frame.asked
     parts = [losses(live, frame.start, frame.end)[1], *lost(live)]
     if "%" in headline:
         parts.append("shares of the thread time offered in view, pauses too")
-    if asked.stop - asked.start < rows.count:
-        parts.append(f"rows {count(asked.start + 1)}–{count(asked.stop)} of {count(rows.count)}")
     if frame.resolution_s:
         n_actions = int(frame.blocks["count"][frame.inside].sum())
         parts.append(
@@ -182,7 +171,7 @@ def marked_events(history: History) -> list[tuple[float, str, str, str]]:
     for at, kind, detail in reversed(history.events.rows):
         if kind in _MARKED and len(found) < MAX_MARKS:
             title = ": ".join(filter(None, (_MARKED[kind], detail.get("worker"))))
-            text = str(detail.get("cause") or detail.get("reason") or "")
+            text = str(detail.get("cause") or "")
             found.append((at, title, text, clock(at)))
     return found
 

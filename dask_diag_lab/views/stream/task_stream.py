@@ -69,14 +69,8 @@ class TaskStream(View):
 
     name = "task-stream"
     has_period = True
-    accepts: ClassVar[Mapping[str, str]] = {
-        "start": "Time, see `View.time_argument`: the window, and its table, begin there.",
-        "stop": "Time: they end there. With a run, which is then alone in it, the window does.",
-        "show": "What is outlined in the stretch or the run: “critical-path”, or the moments of a"
-        " category of the budget.",
-        "count": "Tasks of the table: the first after `start` or, without one, the last. Not"
-        " obeyed where both `start` and `stop` are given.",
-    }
+    # Of the table: so many tasks, the first after `start` or, without one, the last.
+    accepts: ClassVar[Sequence[str]] = ("count",)
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"show": tuple(SHOWN)}
     freezes_itself: ClassVar[bool] = True
     formats: ClassVar[Sequence[str]] = (*View.formats, "trace.json")
@@ -431,7 +425,7 @@ class TaskStream(View):
     def _take_arguments(self) -> None:
         """Hold the stretch of time that was asked for, if one was."""
         start, stop = self.period
-        count = self.count_argument
+        count = self.number_argument("count")
         is_asked = count and not np.isfinite([start, stop]).all()
         tasks = slice(count) if np.isfinite(start) else slice(-count, None)
         self._bounds = start, stop, tasks if is_asked else None

@@ -5,7 +5,7 @@ Works without the workers' own HTTP servers; asked again every 2 s while somebod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -172,7 +172,7 @@ class Transfers(View):
 
     name = "transfers"
     has_period = True
-    accepts: ClassVar[Mapping[str, str]] = {"worker": "Address of a worker: its transfers alone."}
+    accepts: ClassVar[Sequence[str]] = ("worker",)
     needs: ClassVar[frozenset[str]] = frozenset({"shuffles"})
 
     def set_up(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -15,9 +14,6 @@ from dask_diag_lab.views.data import Column, Rows, SumsView
 from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.view import Table
-
-MOST_NAMED: Final = 5
-"""Prefixes of an action that its tooltip names."""
 
 ACTIONS: Final = tuple(kind.name.lower().replace("_", "-") for kind in Kind)
 """What `distributed` calls each kind of action."""
@@ -162,23 +158,18 @@ class AggregateTimePerAction(TimeBars):
     columns = (
         Column("action", "Action"),
         Column("seconds", "Time", "seconds"),  # no shares: those are of what threads did
-        Column("most_for", "Most for"),
     )
     noun = "action"
     label = key = "action"
 
     def rows(self) -> Rows:
         """Return a row for each action, longest first."""
-        sums: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        for action, prefix, seconds in zip(*self.table().columns.values(), strict=True):
-            if seconds > 0:
-                sums[action][prefix] += seconds
-        actions = sorted(sums, key=lambda action: -sum(sums[action].values()))
+        sums = {ACTIONS[kind]: seconds for (kind,), seconds in self.seconds("kind").items()}
+        actions = list(sums)
         colors = data_colors(self.look)
         return {
             "action": actions,
-            "seconds": np.array([sum(sums[action].values()) for action in actions]),
-            "most_for": [_largest(sums[action]) for action in actions],
+            "seconds": np.array(list(sums.values())),
             "color": [getattr(colors, _COLORS.get(action, "gone")) for action in actions],
         }
 
@@ -191,9 +182,3 @@ class AggregateTimePerAction(TimeBars):
             "seconds": list(found.values()),
         }
         return Table(columns, {"seconds": "s"})
-
-
-def _largest(seconds: Counter[str]) -> str:
-    """Return the prefixes that took most of an action's time."""
-    largest = seconds.most_common(MOST_NAMED)
-    return ", ".join(f"{fmt.elide(name, 40)} {fmt.duration(took)}" for name, took in largest)

@@ -9,8 +9,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 from bokeh.core.properties import value
-from bokeh.events import Event as BokehEvent
-from bokeh.events import Tap
 from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
@@ -19,7 +17,6 @@ from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
 from dask_diag_lab.views.figure import FigureView, add_glyph, base_hover, set_properties, smaller
 from dask_diag_lab.views.names import (
-    ENDS,
     NO_DATA,
     ROW_OF,
     ROWS,
@@ -35,10 +32,8 @@ Ints = npt.NDArray[np.int64]
 Event = tuple[float, str, Mapping[str, Any]]  # details are of any type
 EventArray = npt.NDArray[np.void]  # of dtype `EVENT`
 
-EVENT: Final = np.dtype(
-    [("time", "f8"), ("until", "f8"), ("row", "i8"), ("number", "i8"), ("is_end", "?")]
-)
-"""``row`` is the index in `ROWS`; ``is_end`` where it only tells that another event is over."""
+EVENT: Final = np.dtype([("time", "f8"), ("until", "f8"), ("row", "i8"), ("number", "i8")])
+"""``row`` is the index in `ROWS`."""
 
 CHANGING_S: Final = 60.0
 """Events older than this do not grow any more: a burst is over long before."""
@@ -100,7 +95,6 @@ class Events(TimePlot, FigureView):
         add_glyph(plot, source, number)
         plot.add_tools(base_hover(self.look, "@title", lines, renderers=[target]))
         add_moves(plot)
-        plot.on_event(Tap, self._tapped)
         return plot
 
     def adjust(self, picture: figure, rows: Rows) -> None:
@@ -109,13 +103,6 @@ class Events(TimePlot, FigureView):
             set_properties(part, visible=len(rows["x"]) > 0)
         shown = np.unique(self._events["row"]).tolist()
         set_properties(self._rows, factors=[list(ROWS)[row] for row in reversed(shown)])
-
-    def _tapped(self, event: BokehEvent) -> None:
-        """Open the table of errors when a row of them is clicked."""
-        if isinstance(event, Tap) and event.y is not None:
-            rows = dict(enumerate(self._rows.factors))
-            if str(rows.get(int(event.y))).startswith("Failed"):
-                self.open("exceptions")
 
     # --- keeping it up to date
 
@@ -148,32 +135,21 @@ class Events(TimePlot, FigureView):
         zero, begin, end = self.window.zero, self.window.start, self.window.end
         marks = marks_between(events, begin, end)
         first = np.array([members[0] for members in marks], dtype=np.int64)
-        number = np.array([_number(events[members]) for members in marks], dtype=np.int64)
-        row, x = events["row"][first], events["time"][first] - zero
-        # Beside a mark that is close, a number would seem to be that of both.
-        is_row = np.diff(row, append=-1) == 0
-        is_close = is_row & (np.diff(x, append=0.0) < 1.5 * (end - begin) / MOST_MARKS)
-        is_close |= np.append(False, is_close[:-1])[: len(x)]
-        titles = [list(ROWS)[at] for at in row.tolist()]
+        number = np.array([events["number"][members].sum() for members in marks], dtype=np.int64)
+        titles = [list(ROWS)[at] for at in events["row"][first].tolist()]
         colors = {title: row_colors(title, look) for title in titles}
-        pairs = list(zip(titles, marks, strict=True))
         return {
-            "x": x,
+            "x": events["time"][first] - zero,
             "y": titles,
             "until": np.array([events["until"][members].max() - zero for members in marks]),
             "size": np.minimum(9 + 2.5 * np.log2(np.maximum(number, 1)), _LARGEST_PX),
             "marker": [ROWS[title][0] for title in titles],
-            "fill": [
-                look.background if events["is_end"][at].all() else colors[title][0]
-                for title, at in pairs
-            ],
+            "fill": [colors[title][0] for title in titles],
             "line": [colors[title][1] for title in titles],
-            "number": [fmt.count(n) if n > 1 else "" for n in (number * ~is_close).tolist()],
+            "number": [fmt.count(n) if n > 1 else "" for n in number.tolist()],
             "title": [
-                f"{title}: {fmt.count(int(events['number'][members].sum()))} in all"
-                if len(members) > 1
-                else title
-                for title, members in pairs
+                f"{title}: {fmt.count(n)} in all" if len(members) > 1 else title
+                for title, members, n in zip(titles, marks, number.tolist(), strict=True)
             ],
             "events": [self._lines(members.tolist()) for members in marks],
         }
@@ -202,14 +178,9 @@ class Events(TimePlot, FigureView):
         return "; ".join(filter(None, [self.period_text, self._missing(), zero]))
 
     def _missing(self) -> str:
-        """Return which events are not known, or no longer."""
-        notes, events = [], self.history.events
-        if events.dropped:
-            notes.append(f"{fmt.plural(events.dropped, 'older event')} forgotten")
-        if n_ended := self.history.left_out.get("before", 0):
-            ended = fmt.plural(n_ended, "task")
-            notes.append(f"before ★ {ended} ended: what failed or spilled by then is not known")
-        return "; ".join(notes)
+        """Return how many events are not known any longer."""
+        dropped = self.history.events.dropped
+        return f"{fmt.plural(dropped, 'older event')} forgotten" if dropped else ""
 
     def _lines(self, members: Sequence[int]) -> str:
         """Return the events of one mark: the first ones, and how many more there are."""
@@ -246,7 +217,7 @@ def event_array(events: Iterable[Event]) -> EventArray:
     rows = [
         (
             *(time, max(time, detail.get("until", time))),
-            *(ROW_OF.get(kind, len(ROWS) - 1), number_of(detail), kind in ENDS),
+            *(ROW_OF.get(kind, len(ROWS) - 1), number_of(detail)),
         )
         for time, kind, detail in events
     ]
@@ -266,13 +237,6 @@ def marks_between(events: EventArray, begin: float, end: float) -> list[Ints]:
     order = np.lexsort((time, place, row))
     is_other = (np.diff(row[order]) != 0) | (np.diff(place[order]) != 0)
     return np.split(inside[order], np.flatnonzero(is_other) + 1) if len(inside) else []
-
-
-def _number(events: EventArray) -> int:
-    """Return how many things happened: a worker that paused and went on has paused once."""
-    is_end = events["is_end"]
-    counted = events["number"] if is_end.all() else events["number"][~is_end]
-    return int(counted.sum())
 
 
 def live_window(last: float, span_s: float | None) -> tuple[float, float]:

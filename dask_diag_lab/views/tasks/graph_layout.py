@@ -37,7 +37,6 @@ class Placement:
         self,
         names: Sequence[Hashable],
         edges: Ints,
-        ranks: Sequence[int] | None = None,
         *,
         may_move: bool = True,
         shape: float = 2.0,
@@ -47,11 +46,9 @@ class Placement:
         Parameters
         ----------
         names : sequence of hashable
-            The nodes, each once.
+            The nodes, each once; they are in this order where nothing else orders them.
         edges : ndarray of int, shape (m, 2)
             (dependency, dependent) as indices of nodes, without circles.
-        ranks : sequence of int, optional
-            Order among nodes that nothing else orders; default: as they come.
         may_move : bool
             False: known nodes stay in any case, because the reader looks at a part.
         shape : float
@@ -63,14 +60,14 @@ class Placement:
         n_known = int(np.isfinite(before[:, 0]).sum())
         if may_move and 2 * n_known < max(len(names), len(self._places)):
             before = nowhere
-        places = grown(before, edges, ranks or range(len(names)), shape)
+        places = grown(before, edges, shape)
         if (places[edges[:, 1], 0] <= places[edges[:, 0], 0]).any():  # a known node needs a new one
-            places = grown(nowhere, edges, ranks or range(len(names)), shape)
+            places = grown(nowhere, edges, shape)
         self._places = dict(zip(names, map(tuple, places.tolist()), strict=True))
         return places
 
 
-def grown(before: Floats, edges: Ints, ranks: Sequence[int], shape: float) -> Floats:
+def grown(before: Floats, edges: Ints, shape: float) -> Floats:
     """Return places of all nodes; those that have one in ``before`` (not NaN) keep it.
 
     New nodes that edges connect are laid out together: right of what they need and in free rows
@@ -83,7 +80,7 @@ def grown(before: Floats, edges: Ints, ranks: Sequence[int], shape: float) -> Fl
     new = np.flatnonzero(is_new).tolist()
     for node in new:
         del known[node]
-    ordered = sorted(new, key=lambda node: (depth[node], ranks[node]))
+    ordered = sorted(new, key=depth.__getitem__)
     attached, parts = [], []
     for nodes in _parts(ordered, needs, feeds, known):
         rows = _arranged(nodes, depth, needs, feeds, known)

@@ -160,8 +160,6 @@ def _shared_out(row: Ints, start: Floats, stop: Floats, n: int) -> Floats:
 
 
 _ALPHA: Final = 0.75
-_IN_HOVER: Final = 5
-"""The largest layers, which the tooltip names."""
 _HOVER: Final = ("@total", "@when", "<span style='white-space:pre-line'>@parts</span>")
 
 
@@ -331,9 +329,6 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
 
 
 def _parts(names: Sequence[str], threads: Sequence[float]) -> str:
-    """Return the largest layers of a bin, a line each, and the rest in one."""
+    """Return the layers of a bin, a line each, the largest first."""
     there = sorted((-n, at) for at, n in enumerate(threads) if n >= 0.005)
-    lines = [f"{names[at]}: {fmt.significant(-n)}" for n, at in there[:_IN_HOVER]]
-    if rest := there[_IN_HOVER:]:
-        lines.append(f"{len(rest)} more: {fmt.significant(-sum(n for n, _ in rest))}")
-    return "\n".join(lines)
+    return "\n".join(f"{names[at]}: {fmt.significant(-n)}" for n, at in there)

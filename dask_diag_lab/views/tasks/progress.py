@@ -20,7 +20,7 @@ from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
 from dask_diag_lab.views.figure import Source, set_properties
 from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.models import ProgressBars
-from dask_diag_lab.views.names import distinct, losses, shown_name
+from dask_diag_lab.views.names import losses, shown_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks
@@ -70,8 +70,6 @@ class Progress(SumsView, DataPlot):
         self.kind, self.order = "prefix", "size"
         self.show(self.arguments)
 
-    _homes = 0
-
     @property
     def needs(self) -> frozenset[str]:  # type: ignore[override]  # others always need the same
         """Spans only where they are shown: they cost the scheduler most."""
@@ -82,11 +80,6 @@ class Progress(SumsView, DataPlot):
         return self.chart
 
     # --- what the reader sets
-
-    def command(self, verb: str) -> None:
-        """``fit`` scrolls to the top; see `View.command`."""
-        if verb == "fit":
-            self.show({})
 
     def set_control(self, name: str, value: str) -> None:
         """Choose bars or their order; see `View.set_control`."""
@@ -106,8 +99,6 @@ class Progress(SumsView, DataPlot):
             Column("nbytes", unit="bytes"),
             *(Column("duration", unit="seconds"), Column("median", unit="seconds")),
         )
-        self._homes += 1
-        set_properties(self.chart, home=self._homes)
 
     # --- keeping it up to date
 
@@ -222,13 +213,8 @@ class Progress(SumsView, DataPlot):
             return f"{fmt.plural(total, 'task')} ended{failed}: {self.period_text}"
         beginning = f"{fmt.percent(done / max(total, 1))} of {fmt.plural(total, 'task')} done"
         seconds, is_all = time_left(self.live, self._durations)
-        # Nothing tells when a straggler will end.
-        prefix, _, late_s = self.straggler or ("", "", 0.0)
-        if seconds < late_s:
-            beginning += (
-                f" · a task of {shown_name(prefix, MAX_NAME)} took {fmt.duration(late_s)} so far"
-            )
-        elif math.isfinite(seconds):
+        late_s = self.straggler[2] if self.straggler else 0.0  # nothing tells when it will end
+        if math.isfinite(seconds) and seconds >= late_s:
             about = "about" if is_all and not late_s else "at least"
             beginning += f" · {about} {fmt.duration(seconds)} left (estimate)"
         shown = [state for state in STATES if state not in ("released", "forgotten")]
@@ -374,7 +360,7 @@ def _groups(history: History) -> Bars:
 def _spans(history: History) -> Bars:
     spans = history.extras["spans"]
     states = np.array(spans["states"].tolist(), dtype=np.int64).reshape(-1, len(STATES))
-    names = distinct(spans["name"].tolist(), spans["start"].tolist())
+    names = spans["name"].tolist()
     mean = _mean(spans["seconds"].astype(np.float64), states)
     unknown = np.full(len(names), np.nan)
     return Bars(names, [""] * len(names), states, spans["nbytes"].astype(np.int64), mean, unknown)

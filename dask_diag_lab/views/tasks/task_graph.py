@@ -221,8 +221,7 @@ class TaskGraphPlot(TaskGroupGraph):
         keys, edges = graph.nodes.names, graph.edges
 
         def place() -> Nodes:
-            ranks = natural_ranks(keys)
-            places = placement.place(keys, edges, ranks, may_move=may_move)
+            places = placement.place(keys, edges, may_move=may_move)
             return Nodes(version, prefix, state, keys, edges, places)
 
         return self._latest.get_or_start(placement, version, place)
@@ -315,11 +314,3 @@ def edge_shares(edges: Ints) -> npt.NDArray[np.float32]:
     out, into = (np.bincount(ends)[ends] for ends in edges.T)
     shares: npt.NDArray[np.float32] = (1 / np.sqrt(out * into)).astype(np.float32)
     return shares
-
-
-def natural_ranks(keys: Sequence[str]) -> list[int]:
-    """Return the rank of each key where the shorter number is the smaller: ``('x', 2)``, ``10``."""
-    ranks = [0] * len(keys)
-    for rank, at in enumerate(sorted(range(len(keys)), key=lambda at: (len(keys[at]), keys[at]))):
-        ranks[at] = rank
-    return ranks

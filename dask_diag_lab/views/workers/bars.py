@@ -178,11 +178,6 @@ class ClusterMemory(MemoryBars):
         limit, share = totals.memory_limit, fmt.percent(totals.memory / max(totals.memory_limit, 1))
         return super().headline() + (f" · {share} of {fmt.binary(limit)}" if limit else "")
 
-    def open_row(self, key: str) -> None:
-        """Open the memory of each worker."""
-        del key
-        self.open("workers-memory")
-
 
 # --- load
 
@@ -343,12 +338,6 @@ class GpuBars(WorkerBars):
         picked = np.flatnonzero(np.isfinite(next(iter(found.values()))))
         return {**self.worker_rows(picked), **{name: row[picked] for name, row in found.items()}}
 
-    def of_workers(self) -> str:
-        """Return of how many workers this is, for the end of a headline."""
-        every = fmt.plural(len(self.history.workers), "worker")
-        picked = len(self.rows()["name"])
-        return f" · {every if picked == len(self.history.workers) else f'{picked} of {every}'}"
-
     def total(self, column: str) -> str:
         """Return the sum of a column of bytes."""
         return fmt.binary(float(np.sum(self.rows()[column])))
@@ -369,7 +358,7 @@ class GpuUtilization(GpuBars):
     def headline(self) -> str:
         """Return the mean; see `DataPlot.headline`."""
         mean = fmt.percent(float(np.mean(self.rows()["gpu_utilization"])) / 100)
-        return f"GPU use: {mean} on average{self.of_workers()}"
+        return f"GPU use: {mean} on average"
 
 
 @register_plot
@@ -391,7 +380,7 @@ class GpuMemory(GpuBars):
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
         sums = f"{self.total('gpu_memory_used')} of {self.total('gpu_memory_total')}"
-        return f"GPU memory: {sums}{self.of_workers()}"
+        return f"GPU memory: {sums}"
 
 
 @register_plot
@@ -429,4 +418,4 @@ class RmmMemory(GpuBars):
     def headline(self) -> str:
         """Return the sums; see `DataPlot.headline`."""
         sums = f"{self.total('rmm_used')} of {self.total('rmm_pool')}"
-        return f"RMM memory: {sums} in the pool{self.of_workers()}"
+        return f"RMM memory: {sums} in the pool"

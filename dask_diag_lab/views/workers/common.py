@@ -36,7 +36,7 @@ IN_HISTORY: Final = frozenset(column.name for column in WORKERS.columns)
 class WorkerPlot(DataPlot):
     """A plot of what workers report."""
 
-    reads: ClassVar[Sequence[str]] = ("workers", "nthreads")
+    reads: ClassVar[Sequence[str]] = ("workers",)
 
     def why_empty(self) -> str:
         """Return why there is no worker, or none with a value; see `DataPlot.why_empty`."""

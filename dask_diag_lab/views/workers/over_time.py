@@ -5,7 +5,7 @@ Recorded since the diagnostics began, whether anybody looked or not; traffic onc
 
 from __future__ import annotations
 
-from typing import ClassVar, Final
+from typing import Final
 
 import numpy as np
 
@@ -42,23 +42,9 @@ def seconds_until(limit: float, times: Floats, values: Floats) -> float:
 
 
 class WorkerSeries(SeriesPlot):
-    """Lines of ``history.series``.
+    """Lines of ``history.series``."""
 
-    Attributes
-    ----------
-    nouns : str
-        What the mean is over.
-    """
-
-    reads = ("series", "nthreads", "workers")
-    nouns: ClassVar[str] = "hosts"
-
-    def headline(self) -> str:
-        """Return the newest means, and of how many; see `SeriesPlot.headline`."""
-        last = (self.points(line.name).n for line in self.lines)
-        number = max((int(n[-1]) for n in last if n is not None and len(n)), default=0)
-        of = f" · mean of {fmt.count(number)} {self.nouns}, band from lowest to highest"
-        return super().headline() + of * (number > 1)
+    reads = ("series", "workers")
 
     def why_empty(self) -> str:
         """Return why there is nothing; see `SeriesPlot.why_empty`."""
@@ -73,7 +59,6 @@ class CpuSeries(WorkerSeries):
 
     lines = (Line("cpu", "CPU", "load_normal"),)
     unit = "percent"
-    nouns = "workers"
 
 
 @register_plot
@@ -84,7 +69,6 @@ class MemorySeries(WorkerSeries):
 
     lines = (Line("memory", "process memory", "memory_ok"), Line("spilled", "spilled", "spilled"))
     unit = "bytes"
-    nouns = "workers"
 
     def headline(self) -> str:
         """Return when a worker will pause, where that is clear, before the newest means."""

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
-from bokeh.events import Event, Tap
 from bokeh.models import FixedTicker, Range1d
 
 from dask_diag_lab.schema import Kind
@@ -46,13 +45,11 @@ NO_TRANSFERS: Final = (
     "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
     "that another worker holds."
 )
-MOST_WRITTEN: Final = 4
-"""Workers whose squares have room for figures in any pane."""
 MAX_PAIRS: Final = 2000
 """A hundred workers have ten thousand: a browser would take long to draw these."""
 
 _PALEST, _STRONGEST = 0.15, 0.65
-"""Opacity of the slowest and the fastest pair: text stays readable on both."""
+"""Opacity of the slowest and the fastest pair."""
 
 
 class Bandwidth(ExtraPlot, DataPlot):
@@ -92,11 +89,6 @@ class BandwidthTypes(Bandwidth, BarPlot):
         """Return a row for each type."""
         types = self.extra
         return {"type": list(map(str, types["type"].tolist())), "rate": types["rate"]}
-
-    def open_row(self, key: str) -> None:
-        """Open the single transfers."""
-        del key
-        self.open("transfers")
 
 
 class Rates(NamedTuple):
@@ -159,8 +151,6 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
         rates = known.rate[slowest]
         number = {address: float(at) for at, address in enumerate(self._mapped)}
         label = {address: name_label(names.get(address, address)) for address in self._mapped}
-        has_room = len(number) <= MOST_WRITTEN
-        written = [fmt.si(rate, "B/s") for rate in rates.tolist()] if has_room else [""] * len(to)
         return {
             "source": source,
             "destination": to,
@@ -169,7 +159,6 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
             "y": np.array([number[one] for one in source]),
             "of": [label[one] for one in source],
             "to": [label[one] for one in to],
-            "written": written,
             "alpha": _PALEST + (_STRONGEST - _PALEST) * rates / rates.max(initial=1.0),
         }
 
@@ -203,14 +192,6 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
         fill = data_colors(self.look).load_normal
         set_properties(squares.glyph, line_color=self.look.grid, fill_color=fill)
         picture.hover.update(renderers=[squares], formatters={"@rate": UnitHover(unit="rate")})
-        picture.text(
-            *("x", "y", "written"),
-            source=source,
-            text_color=self.look.foreground,
-            text_align="center",
-            text_baseline="middle",
-            text_font_size=self.look.font_size,
-        )
         self._tickers = FixedTicker(), FixedTicker()
         for axis, ticker in zip(picture.axis, self._tickers, strict=True):
             axis.update(
@@ -218,7 +199,6 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
                 major_tick_line_color=None,
                 major_label_policy=EvenLabels(),
             )
-        picture.on_event(Tap, self._tapped)
         return picture
 
     def adjust(self, picture: figure, rows: Rows) -> None:
@@ -232,12 +212,6 @@ class BandwidthWorkers(JobView[Rates], Bandwidth, FigureView):
         for axis, ticker in zip(picture.axis, self._tickers, strict=True):
             set_properties(ticker, ticks=list(names))
             set_properties(axis, major_label_overrides=names)
-
-    def _tapped(self, event: Event) -> None:
-        if isinstance(event, Tap) and event.x is not None:
-            number = round(event.x)
-            if 0 <= number < len(self._mapped):
-                self.open("transfers", worker=self._mapped[number])
 
 
 @register_plot
@@ -314,11 +288,6 @@ class HostTraffic(WorkerPlot, BarPlot):
         rows = self.rows()
         sums = [f"{fmt.si(float(np.nansum(rows[name])), 'B/s')} {name}" for name in self.value]
         return f"{self.title}: {', '.join(sums)}"
-
-    def open_row(self, key: str) -> None:
-        """Open the table of all workers, which has their hosts."""
-        del key
-        self.open("workers")
 
 
 @register_plot

@@ -12,7 +12,6 @@ import numpy as np
 
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, ColumnData, Rows, Unit
-from dask_diag_lab.views.look import data_colors
 from dask_diag_lab.views.names import readable_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tables import TablePlot
@@ -107,12 +106,6 @@ class WorkersTable(WorkerPlot, TablePlot):
             for name, is_silent in zip(rows["status"], self.state(), strict=True)
         ]
         return {**rows, "name": list(map(readable_name, rows["name"])), "status": status}
-
-    def row_colors(self, rows: Rows) -> Sequence[str | None]:
-        """Return the warning colour for workers that are silent."""
-        del rows
-        mark = data_colors(self.look).memory_over
-        return [mark if is_silent else None for is_silent in self.state()]
 
     def state(self) -> list[bool]:
         """Return which workers were not heard of for long; see `View.state`."""

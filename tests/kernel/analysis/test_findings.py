@@ -592,8 +592,8 @@ def test_of_what_is_not_known_there_is_no_estimate_and_no_claim() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        *({"threads": 0}, {"threads": True}, {"threads": 2.5}, {"threads": "4"}),
-        *({"transfer": -1.0}, {"transfer": np.nan}, {"transfer": np.inf}, {"transfer": "none"}),
+        {"threads": 0},
+        *({"transfer": -1.0}, {"transfer": np.nan}, {"transfer": np.inf}),
     ],
 )
 def test_what_cannot_be_is_refused(wrong: dict[str, Any]) -> None:

@@ -31,3 +31,9 @@ def plots(page: str) -> dict[str, dict[str, Any]]:
 def control(document: Mapping[str, Any], name: str) -> str:
     """Return one of the texts around a plot."""
     return str(document["roots"][1]["attributes"].get(name, ""))
+
+
+def fact(page: str, name: str) -> str:
+    """Return what the summary of a report says of what ran; '' where it does not."""
+    found = re.search(rf"<th[^>]*>{name}</th><td>([^<]*)</td>", page)
+    return "" if found is None else found[1]

@@ -16,7 +16,7 @@ from distributed import Client, Security, wait
 
 import dask_diag_lab
 from dask_diag_lab import MemorySampler, get_task_stream, performance_report, profile, transfers
-from tests.kernel.capture.saved import plots
+from tests.kernel.capture.saved import fact, plots
 from tests.kernel.serving import run, until, wait_until
 from tests.kernel.session.small_clusters import PARTLY_CLOSED, small_cluster
 
@@ -63,7 +63,7 @@ def test_all_of_them_are_awaited_with_an_asynchronous_client(tmp_path: Path) -> 
     run(story(), 60)
     assert sampler.samples["run"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "<td>str</td><td>30</td>" in page
+    assert fact(page, "Tasks") == "30"
     assert "await client.gather" in page  # the calling code
 
 
@@ -96,8 +96,7 @@ def loss(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 
 def test_a_report_has_a_worker_s_death_and_what_ran_after_it(loss: SimpleNamespace) -> None:
-    assert "<td>die</td><td>1</td><td>1</td>" in loss.page  # one failed
-    assert "<td>str</td><td>12</td><td>0</td>" in loss.page
+    assert (fact(loss.page, "Tasks"), fact(loss.page, "Failed")) == ("13", "1")
     stream: Any = plots(loss.page)["task-stream"]
     ends: Any = Document.from_json(stream).select_one({"name": "gone"})
     assert len(ends.data_source.data["left"]) == 1
@@ -122,10 +121,7 @@ def test_progress_counts_a_task_that_died_as_failed(loss: SimpleNamespace) -> No
 
 
 @pytest.mark.filterwarnings("ignore:All of the task stream could not be kept:RuntimeWarning")
-@pytest.mark.parametrize(
-    "make",
-    [performance_report, lambda _: MemorySampler().sample("run"), lambda _: get_task_stream()],
-)
+@pytest.mark.parametrize("make", [performance_report, lambda _: get_task_stream()])
 def test_the_error_of_a_block_goes_on_though_its_scheduler_is_lost(
     tmp_path: Path, make: Callable[[str], Any]
 ) -> None:
@@ -142,7 +138,7 @@ def test_the_error_of_a_block_goes_on_though_its_scheduler_is_lost(
         story()
     if file.exists():
         page = file.read_text(encoding="utf-8")
-        assert "<td>str</td><td>3</td>" in page
+        assert fact(page, "Tasks") == "3"
         assert "The end is missing: The scheduler" in page
 
 
@@ -157,7 +153,7 @@ def test_without_a_connected_client_all_say_why() -> None:
     ]
     calls += [lambda **on: MemorySampler().sample(**on).__enter__()]
     for call in calls:
-        with pytest.raises(RuntimeError, match=r"client = Client\(\)"):
+        with pytest.raises(ValueError, match=r"client = Client\("):
             call()
         with pytest.raises(RuntimeError, match="client is closed"):
             call(client=closed)

@@ -11,7 +11,6 @@ from distributed import Client, wait
 
 import dask_diag_lab
 from dask_diag_lab.capture import block
-from tests.kernel.dashboards import attached_client
 from tests.kernel.session.small_clusters import PARTLY_CLOSED
 
 pytestmark = [pytest.mark.usefixtures("runtime_dir"), *PARTLY_CLOSED]
@@ -86,27 +85,6 @@ def test_a_run_whose_tasks_go_on_is_read_anew_when_it_is_asked(
     while "1 task " not in str(its) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert (its.state, its.n_tasks) == ("done", 1)
-
-
-def test_a_run_names_the_cluster_that_worked_in_its_time_and_blames_no_code_for_it(
-    client: Client,
-) -> None:
-    with attached_client(1) as other:
-        address = dask_diag_lab.attach(other).address
-        wait(other.submit(nap, 0.1))
-        time.sleep(0.5)  # clocks are off by some 0.1 s
-        with dask_diag_lab.run("idle", client) as idle:
-            time.sleep(0.1)
-        with dask_diag_lab.run("elsewhere", client) as its:
-            wait(other.submit(nap, 2.5))
-        with dask_diag_lab.run("both", client) as both:
-            wait(client.map(nap, [0.2] * 4, pure=False))
-            wait(other.submit(nap, 2.6))
-    assert "client" not in {found.cause for its in (its, both) for found in its.findings}
-    assert both.duration > 2.6
-    assert f"{address} had all of the tasks: for these name its client" in str(its)
-    assert address in its._repr_html_()
-    assert address not in str(idle)
 
 
 def test_a_run_whose_cluster_ends_keeps_what_is_known_by_then(client: Client) -> None:

@@ -103,4 +103,3 @@ async def test_a_collector_begins_whatever_was_logged_before() -> None:
             await c.log_event("all", {"action": "add-worker", "client": odd, "worker": odd})
         async with feeding(s.address) as (_, seen):
             await until(lambda: seen.state == "live")
-            assert seen.happened("client-added") == [{"client": c.id}]

@@ -48,4 +48,3 @@ def test_the_catalogue_is_the_registry_in_words() -> None:
     assert tuple(listed) == PLOTS
     for plot in PLOTS:
         assert plot.name in repr(listed)
-        assert plot.name in listed._repr_html_()

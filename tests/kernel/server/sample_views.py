@@ -88,7 +88,7 @@ class Reading(Counting):
 class Choosing(Counting):
     """Shows one thing of many, needs tables, and opens another plot when it is clicked."""
 
-    accepts: ClassVar[Mapping[str, str]] = {"key": "what to show"}
+    accepts: ClassVar[Sequence[str]] = ("key",)
     needs: ClassVar[frozenset[str]] = frozenset({"errors", "counters"})
 
     def build(self) -> UIElement:
@@ -135,7 +135,7 @@ class Following(Counting):
 class Asking(Counting):
     """Asks the cluster in `update`, and shows the answer in its table only after that."""
 
-    accepts: ClassVar[Mapping[str, str]] = {"worker": "whose log"}
+    accepts: ClassVar[Sequence[str]] = ("worker",)
 
     def build(self) -> UIElement:
         self.asked = PolledQueries(self.live)

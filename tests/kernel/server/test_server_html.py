@@ -131,7 +131,7 @@ async def test_info_has_scheduler_versions_and_log_and_nothing_of_it_is_html() -
         served.live.queries.on_ask = lambda query: soon(served.live.answer, query, log)
         served.live.apply(make_batch(2))
         page = await text_of(served, "/info")
-        for text in ("tcp://127.0.0.1:3999", "Scheduler-test", "distributed", "2.00 GiB"):
+        for text in ("tcp://127.0.0.1:3999", "distributed", "2.00 GiB"):
             assert text in page
         assert page.index("&lt;script&gt;alert") < page.index("first</pre>")
         assert "<script>alert" not in page
@@ -174,6 +174,4 @@ async def test_scripts_have_the_nonce_of_the_relay_and_no_other(sent: str, kept:
     async with serving(EVERY) as served:
         reply = await served.ask("/status", headers={"X-Dask-Diag-Nonce": sent})
     page = Elements(reply.body.decode())
-    scripts = [one for one in page.all if "script" in (one["tag"], one.get("as"))]
-    assert [one.get("nonce", "") for one in scripts] == [kept] * len(scripts)
-    assert len(scripts) > 2
+    assert [one.get("nonce", "") for one in page.all if one["tag"] == "script"] == [kept]

@@ -27,10 +27,8 @@ CONFIG = {
 }
 SHUFFLED = 7 * 250 * 2000 * 8
 FIELDS = {
-    "comm_total": ("comm", "total"),
     "comm_written": ("comm", "written"),
     "comm_read": ("comm", "read"),
-    "disk_total": ("disk", "total"),
     "disk_written": ("disk", "written"),
     "disk_read": ("disk", "read"),
 }
@@ -133,14 +131,14 @@ def heartbeats(scheduler: Scheduler) -> dict[str, tuple[float, ...]]:
 def test_a_shuffle_has_the_numbers_of_each_worker(shuffling: Cluster) -> None:
     def is_moved(theirs: dict[str, tuple[float, ...]]) -> bool:
         """Tell whether all that is there was sent and received: seven blocks of 4 MB."""
-        sent, received = (sum(numbers[i] for numbers in theirs.values()) for i in (1, 2))
+        sent, received = (sum(numbers[i] for numbers in theirs.values()) for i in (0, 1))
         return sent >= SHUFFLED and received >= sent
 
     numbers = shuffling.agree(
         lambda: shuffling.by("worker", "shuffle", *FIELDS), heartbeats, is_moved
     )
     assert set(numbers) <= set(shuffling.addresses)
-    sent, received = (sum(row[i] for row in numbers.values()) for i in (1, 2))
+    sent, received = (sum(row[i] for row in numbers.values()) for i in (0, 1))
     assert sent == pytest.approx(SHUFFLED, rel=0.01)
     assert received == pytest.approx(sent, rel=0.001)  # with the frames' own few bytes
 
@@ -196,7 +194,6 @@ def test_decisions_of_work_stealing_are_the_schedulers(stolen: Cluster) -> None:
     one, other = stolen.addresses
     first = next(row for row in stolen.rows("stealing") if row["event"] == "request")
     assert (first["victim"], first["thief"]) == (one, other)
-    assert first["victim_occupancy"] > first["thief_occupancy"]
     # A burst of moves is an event that counts them.
     stolen.becomes(
         lambda: sum(row["count"] for row in stolen.events("steal-burst")), shown["confirmed"]

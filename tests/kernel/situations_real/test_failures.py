@@ -154,4 +154,3 @@ def test_a_restart_is_one_event_and_no_death(restarted: Restarted) -> None:
     found.becomes(lambda: len(found.events("restart")), 1)
     found.becomes(lambda: len(found.events("worker-removed")), 2)
     assert not found.events("worker-killed")
-    assert not found.events("worker-closing")

@@ -193,15 +193,12 @@ def times(found: Cluster, action: str, topic: str = "all") -> list[float]:
     return found.ask(logged)
 
 
-def test_a_retired_worker_and_a_client_leave_when_the_scheduler_says(reporting: Cluster) -> None:
+def test_a_retired_worker_leaves_when_the_scheduler_says(reporting: Cluster) -> None:
     (left,) = reporting.until(lambda: reporting.events("worker-removed"), bool)
     assert left["time"] == pytest.approx(times(reporting, "remove-worker")[-1], abs=WRITTEN_S)
     assert "worker 2 left" in left["event"]
     assert "it was retired" in left["event"]
     assert not reporting.events("worker-killed")
-    (gone,) = reporting.until(lambda: reporting.events("client-removed"), bool)
-    # `distributed` logs it twice.
-    assert gone["time"] == pytest.approx(times(reporting, "remove-client")[0], abs=WRITTEN_S)
 
 
 def test_graphs_are_counted_with_their_tasks(reporting: Cluster) -> None:

@@ -214,10 +214,8 @@ class BatchMaker:
         return SchedulerInfo(
             id=self._scheduler,
             address="tcp://127.0.0.1:8786",
-            started=T0 - 60,
             n_workers=len(self._alive),
             nthreads=sum(row["nthreads"] for row in self._alive.values()),
-            memory_limit=sum(row["memory_limit"] for row in self._alive.values()),
             thresholds=THRESHOLDS,
         )
 

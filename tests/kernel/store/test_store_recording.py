@@ -62,8 +62,8 @@ def test_what_is_no_recording_is_refused_in_words(tmp_path: Path) -> None:
         (b"no zip", "is no recording of dask_diag_lab"),
         (b"", "is no recording of dask_diag_lab"),
         (zipped(text="of something else"), "is no recording of dask_diag_lab"),
-        (zipped(**{"meta.json": {"format": 4}}), "is of format 4; .* update dask_diag_lab"),
-        (zipped(**{"meta.json": {"format": 3}, "tables.npz": 0}), "is damaged .*. Copy it once"),
+        (zipped(**{"meta.json": {"format": 5}}), "is of format 5; .* update dask_diag_lab"),
+        (zipped(**{"meta.json": {"format": 4}, "tables.npz": 0}), "is damaged .*. Copy it once"),
     ):
         path.write_bytes(content)
         with pytest.raises(ValueError, match=f"{path} {words}"):

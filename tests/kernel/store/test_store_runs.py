@@ -178,19 +178,7 @@ def test_the_time_of_code_is_brought_to_the_schedulers_clock_by_the_quickest_mes
         ("import dask\nx = df.sum().compute()  # all\ny", "x = df.sum().compute()  # all"),
         ("# x.compute()\nclient.submit(f)", "client.submit(f)"),
         ("1 + 1", ""),
-        ("def f(x):\n    c.map(x)\n\n    return x\nwith a:\n    b.submit(f)", "b.submit(f)"),
-        ("def f(\n    x\n) -> int:\n    return c.map(x)\nb.submit(f)", "b.submit(f)"),
-        ("class A:\n    def f(x):\n        c.map(x)\nA().f(1)", "c.map(x)"),
     ],
 )
 def test_code_is_named_by_its_first_line_that_computes(code: str, name: str) -> None:
     assert name_of_code(code) == name
-
-
-@pytest.mark.parametrize(
-    ("own", "name"), [("b", "y = b.map(g, x)"), ("c", "df.compute()"), ("a", "x = a.submit(f)")]
-)
-def test_code_of_several_clusters_is_named_by_a_line_of_each(own: str, name: str) -> None:
-    code = "x = a.submit(f)\ndf.compute()\ny = b.map(g, x)"
-    assert name_of_code(code, {own}, {"a", "b", "c"} - {own}) == name
-    assert name_of_code(code, {own}) == "x = a.submit(f)"

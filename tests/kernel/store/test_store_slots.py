@@ -150,7 +150,8 @@ def test_dead_workers_are_forgotten_with_their_last_action() -> None:
     assert slots_of(history) == [(B, 0), (B, 1)]
     assert set(slots_of_actions(history)) == {0}
     assert (
-        history.actions.query(T0, T0 + 300, np.array([0])).answer().total == history.actions.count
+        history.actions.query(T0, T0 + 300, np.array([0])).answer().count.sum()
+        == history.actions.count
     )
 
 

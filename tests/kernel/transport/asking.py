@@ -42,14 +42,14 @@ class Asker:
 
 @asynccontextmanager
 async def asking(
-    address: str, connection_args: Any = None, *, has_collector: bool = True, **options: Any
+    address: str, connection_args: Any = None, *, has_collector: bool = True
 ) -> AsyncIterator[Asker]:
     """Ask a scheduler, which a feed has given a collector, and close after."""
     async with AsyncExitStack() as stack:
         if has_collector:
             given = {"connection_args": connection_args or {}}
             await stack.enter_async_context(feeding(address, **given))
-        runner = QueryRunner(address, connection_args or {}, **options)
+        runner = QueryRunner(address, connection_args or {})
         try:
             yield Asker(runner)
         finally:

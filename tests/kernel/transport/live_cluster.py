@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import dask.config
+import pytest
 from distributed import Client, Scheduler, Worker
 
 from dask_diag_lab.collector import NAME, Collector
@@ -16,6 +17,7 @@ from dask_diag_lab.schema import STATES, Batch, FeedState, Kind, Outcome
 from dask_diag_lab.store import History
 from dask_diag_lab.store.tables import NamedTable
 from dask_diag_lab.transport import Feed
+from dask_diag_lab.transport import feed as feeds
 from tests.kernel.serving import until
 
 
@@ -124,7 +126,8 @@ def rows_of(table: NamedTable) -> dict[str, Any]:
 async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, Seen]]:
     """Run a feed to ``address`` that pulls every 20 ms and retries at once, and let it begin.
 
-    ``wanted`` are names of extras, and "graph".
+    ``wanted`` are names of extras, and "graph"; ``timeout_s`` is waited for an answer, and
+    ``collector`` makes what is sent.
     """
     seen = Seen()
     options = {
@@ -133,18 +136,23 @@ async def feeding(address: str, **options: Any) -> AsyncIterator[tuple[Feed, See
         "on_state": seen.states.append,
         "interval_s": 0.02,
         "idle_interval_s": 0.02,
-        "retry_s": 0.05,
         **options,
     }
     wanted = frozenset(options.pop("wanted", ()))
-    feed = Feed(address, options.pop("connection_args"), **options)
-    feed.watch(False, wanted)
-    feed.start()
-    try:
-        await until(lambda: feed.state.state != "connecting")
-        yield feed, seen
-    finally:
-        await feed.close()
+    timeout_s = options.pop("timeout_s", feeds.ANSWER_S)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(feeds, "RETRY_S", 0.05)
+        patched.setattr(feeds, "ANSWER_S", timeout_s)
+        patched.setattr(feeds, "CONNECT_TIMEOUT_S", min(timeout_s, feeds.CONNECT_TIMEOUT_S))
+        patched.setattr(feeds, "Collector", options.pop("collector", Collector))
+        feed = Feed(address, options.pop("connection_args"), **options)
+        feed.watch(False, wanted)
+        feed.start()
+        try:
+            await until(lambda: feed.state.state != "connecting")
+            yield feed, seen
+        finally:
+            await feed.close()
 
 
 def connected(address: str, **options: Any) -> Any:  # `distributed`'s Client has no types

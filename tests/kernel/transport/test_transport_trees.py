@@ -1,16 +1,11 @@
-"""Profiles are added up exactly, cut down when large, and checked on arrival."""
+"""Profiles are added up exactly, and checked on arrival."""
 
 from __future__ import annotations
 
 import copy
 from typing import Any
 
-from dask_diag_lab.transport.answers import (
-    MAX_NODES,
-    add_tree,
-    empty_tree,
-    prune_tree,
-)
+from dask_diag_lab.transport.answers import add_tree, empty_tree
 from tests.kernel.views.profiles import node
 
 
@@ -30,10 +25,3 @@ def test_trees_add_up_and_the_given_ones_stay_as_they_are() -> None:
     add_tree(total, b)
     assert counts(total) == {"root": 8, "f": 5, "g": 1, "h": 3}
     assert (a, b) == before
-
-
-def test_a_large_tree_is_pruned_of_its_smallest_parts_but_not_of_innermost_frames() -> None:
-    rare = [node(f"r{n}", 1) for n in range(2 * MAX_NODES)]
-    tree = node("root", 100_000, node("main", 50_000, node("inner", 0)), *rare)
-    assert prune_tree(tree) == 2 * MAX_NODES
-    assert counts(tree) == {"root": 100_000, "main": 50_000, "inner": 0}

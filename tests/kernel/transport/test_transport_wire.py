@@ -50,7 +50,7 @@ def answer() -> dict[str, Any]:
             some[:] = [(f"{number}", *row[1:]) for number, row in enumerate(some)]
     for name in ("running", "node-states"):  # numbers of strings, of states
         rows[name] = [tuple(min(c, 3) if type(c) is int else c for c in row) for row in rows[name]]
-    scheduler = {"id": "s", "address": "tcp://s:1", "started": 1.0, "memory_limit": 1, "n_erred": 0}
+    scheduler = {"id": "s", "address": "tcp://s:1", "n_erred": 0}
     scheduler |= {"n_workers": 1, "nthreads": 1, "thresholds": dict.fromkeys(THRESHOLDS, 0.5)}
     return {
         **actions,

@@ -43,7 +43,7 @@ def batch(
     """Return a batch; ``history`` are rows of `NTHREADS`, ``given`` as for `tables_of`."""
     n_workers = len(given.get("workers") or ())
     tables, fields = tables_of({**given, "nthreads": history})
-    info = SchedulerInfo("s", "tcp://10.0.0.9:8786", 0.0, n_workers, nthreads, 0, thresholds)
+    info = SchedulerInfo("s", "tcp://10.0.0.9:8786", n_workers, nthreads, thresholds)
     known: dict[str, Any] = {"epoch": "e", "time": 1000.0, "received": 1000.0, "scheduler": info}
     return Batch(**known | fields, tables=tables)
 

@@ -37,7 +37,6 @@ def test_actions_are_summed_over_prefixes() -> None:
     shown = Drawn(AggregateTimePerAction(timed(*ROWS)))
     assert shown.data["action"] == ["compute", "transfer", "disk-write"]
     assert shown.data["seconds"] == [40, 6, 2]
-    assert shown.data["most_for"][0] == "load 30.0 s, sum 10.0 s"
     assert shown.view.caption.headline == "Aggregate time per action: 48.0 s"
     assert shown.view.table().columns["seconds"] == [30, 10, 6, 2]
 

@@ -12,9 +12,9 @@ from bokeh.document.events import ColumnDataChangedEvent, DocumentChangedEvent, 
 from bokeh.models.widgets.tables import HTMLTemplateFormatter, StringFormatter
 
 from dask_diag_lab.views.data import Column
-from dask_diag_lab.views.look import DARK, LIGHT
+from dask_diag_lab.views.look import LIGHT
 from dask_diag_lab.views.table_cells import ShareColumn, TextCell, UnitCell
-from dask_diag_lab.views.tables import COLOR_FIELD, MAX_CELL_CHARACTERS, SortableTable
+from dask_diag_lab.views.tables import MAX_CELL_CHARACTERS, SortableTable
 
 COLUMNS = (
     Column("name", "Name"),
@@ -65,14 +65,6 @@ def test_a_click_tells_the_row_and_can_be_repeated() -> None:
     table.source.selected.indices = [2]
     assert clicked == [2, 2]
     assert table.source.selected.indices == []
-
-
-def test_marked_rows_keep_their_colour_and_others_follow_the_look() -> None:
-    table, _ = shown()
-    table.set(VALUES, [None, "#ff0000", None])
-    table.restyle(DARK)
-    assert table.source.data[COLOR_FIELD] == [DARK.foreground, "#ff0000", DARK.foreground]
-    assert DARK.background in str(table.table.stylesheets[0])
 
 
 def test_the_browser_side_has_the_models_with_their_properties() -> None:

@@ -105,12 +105,6 @@ def test_click_opens_the_task_and_beside_it_nothing() -> None:
     assert view.plot_link is None
 
 
-def test_keys_with_indices_are_in_the_order_of_their_numbers() -> None:
-    keys = ["('x', 10)", "('x', 2)", "('x', 1)", "sum-1"]
-    view, _ = opened(session_of(graph=graph(keys, [(0, 3), (1, 3), (2, 3)])))
-    assert columns(view, "y")[0][:3] == [2, 1, 0]
-
-
 def test_too_many_edges_are_thinned_out_and_the_note_says_so() -> None:
     n = 150
     keys = [f"a-{node}" for node in range(2 * n)]

@@ -46,7 +46,7 @@ def test_what_was_measured_is_shown_to_every_page_and_by_the_table() -> None:
     bench.press()  # nobody measures a second time beside it
     assert len(bench.asked) == 1
     bench.answer(memory=ONE, network=[{"size": 1 << 20, "rate": 1e9}])
-    assert bench.shown.data["block"] == ["Memory · 2 KiB", "Network · 1 MiB"]
+    assert bench.shown.data["block"] == ["Memory · 2.00 KiB", "Network · 1.00 MiB"]
     assert bench.shown.data["level_index"] == [0, 2]
     assert bench.view.caption.headline == "Bandwidth: up to memory 2.00 GB/s, network 1.00 GB/s"
     assert [item.label for item in bench.view.caption.legend] == ["memory", "disk", "network"]

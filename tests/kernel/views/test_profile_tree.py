@@ -64,12 +64,6 @@ def test_recursion_counts_once() -> None:
     assert totals == {"f": 9, "g": 8}
 
 
-def test_a_search_counts_each_sample_once() -> None:
-    tree = node("root", 9, node("load_a", 6, node("load_b", 4)), node("inc", 3))
-    frames = Frames(tree)
-    assert frames.samples_in(frames.matches("load")) == 6
-
-
 @pytest.mark.parametrize("described", [None, {}, {"name": None}])
 def test_odd_descriptions_still_have_a_name(described: Any) -> None:
     tree = node("root", 1, node("f", 1))

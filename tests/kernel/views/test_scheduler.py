@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import pytest
-
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.scheduler.moves import Shuffle
@@ -31,24 +29,16 @@ def counting() -> tuple[LiveSession, Drawn[Counters]]:
     return live, Drawn(Counters(live))
 
 
-def growth(shown: Drawn[Counters]) -> float:
-    shown.view.update()
-    return float(shown.data["growth"][0])
-
-
-def test_counters_grow_by_the_second_and_are_compared_with_nothing_seen_long_ago() -> None:
+def test_counters_have_their_sums() -> None:
     live, shown = counting()
-    assert math.isnan(growth(shown))
     counted(live, 150, T0 + 5)
-    assert growth(shown) == pytest.approx(10)
+    shown.view.update()
     assert shown.view.caption.note == f"1 counter since the scheduler began · as of {clock(T0 + 5)}"
     assert shown.view.table().columns == {
         "name": ["transitions"],
         "value": [150.0],
         "unit": ["count"],
     }
-    counted(live, 84_100, T0 + 420)
-    assert math.isnan(growth(shown))
 
 
 def test_clients_have_another_kind_than_what_else_keeps_results() -> None:
@@ -63,19 +53,13 @@ def test_clients_have_another_kind_than_what_else_keeps_results() -> None:
     }
 
 
-def test_counters_of_another_scheduler_have_no_negative_growth() -> None:
-    live, shown = counting()
-    counted(live, 20, T0 + 5)
-    assert math.isnan(growth(shown))
-
-
 # --- what is moved on purpose
 
 A, B = "tcp://10.0.0.0:4000", "tcp://10.0.0.1:4000"
 
 
 def shuffle_row(shuffle: str, number: int, sent: float) -> tuple[Any, ...]:
-    buffers = (sent, sent, sent / 2, 10.0, 100.0, sent, sent / 4, 0.0, 20.0, math.nan)
+    buffers = (sent, sent / 2, 10.0, 100.0, sent / 4, 0.0, 20.0, math.nan)
     return (shuffle, f"tcp://10.0.0.{number}:4000", *buffers, T0)
 
 

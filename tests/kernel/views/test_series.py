@@ -1,4 +1,4 @@
-"""Lines over time: what is sent as they grow, the window, the merging of points."""
+"""Lines over time: what is sent as they grow, the window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bokeh.document import Document
 from bokeh.protocol import Protocol
 
 from dask_diag_lab.store import LiveSession
-from dask_diag_lab.views.series import LIVE_S, MAX_POINTS, Line, Points, SeriesPlot
+from dask_diag_lab.views.series import LIVE_S, Line, Points, SeriesPlot
 from tests.kernel.views.drawn import Drawn, SentBytes
 
 T0: Final = 1_795_000_000.0
@@ -97,7 +97,7 @@ def test_picture_and_table_begin_and_end_where_asked_until_the_reader_moves_on(
     assert view.shown == (700, 1000)
 
 
-def test_long_history_is_merged_keeps_its_extremes_and_has_gaps_where_nothing_is_known() -> None:
+def test_long_history_is_drawn_whole_and_has_gaps_where_nothing_is_known() -> None:
     view, long = drawn(20).view, points(7000)
     long.high[1234] = 99.0
     for column in (long.mean, long.low, long.high):
@@ -105,7 +105,7 @@ def test_long_history_is_merged_keeps_its_extremes_and_has_gaps_where_nothing_is
     view.command("fit")
     view.show_points(long)
     data = view.source.model.data
-    assert len(data["x"]) <= MAX_POINTS
+    assert len(data["x"]) == 7000
     assert np.nanmax(data["high0"]) == 99.0
     assert (data["mean0"][0], np.isnan(data["mean0"][-1])) == (50, True)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dask_diag_lab.views.look import LIGHT, data_colors
-from dask_diag_lab.views.tables import COLOR_FIELD
 from dask_diag_lab.views.view import PlotLink
 from dask_diag_lab.views.workers.workers_table import WorkersTable
 from tests.kernel.views.drawn import Drawn
@@ -23,12 +21,10 @@ def test_totals_count_the_traffic_of_a_host_once() -> None:
     assert ("Host net in", "6.00 MB/s") in view.caption.facts
 
 
-def test_worker_not_heard_of_for_a_minute_is_marked_by_colour_and_words() -> None:
+def test_worker_not_heard_of_for_a_minute_is_silent() -> None:
     rows = [worker(0, last_seen=1000.0), worker(1, last_seen=925.0)]
     data = Drawn(WorkersTable(session_of(workers=rows))).data
     assert data["status"] == ["running", "silent"]
-    mark = data_colors(LIGHT).memory_over
-    assert [color == mark for color in data[COLOR_FIELD]] == [False, True]
 
 
 def test_click_opens_the_page_of_the_worker() -> None:
