@@ -54,7 +54,7 @@ LISTEN: Final = _with(
     # The default is beside 8787, that of Dask's own dashboard.
     click.option("--port", type=click.IntRange(0, 65_535), default=8788, help="0 takes any."),
     click.option("--address", "host", default="127.0.0.1", help="Of this machine; to listen at."),
-    click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", default="", help="See above."),
+    click.option("--token", envvar="DASK_DIAG_LAB_TOKEN", default="", help="Else a random one."),
 )
 
 

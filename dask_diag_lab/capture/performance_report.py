@@ -122,7 +122,10 @@ class performance_report(CaptureBlock):  # noqa: N801  # `distributed`'s name fo
         )
         system = Panel("Logs and Settings", render("system.html", **facts))
         panels = [*live[:2], Panel("Summary", summary), *live[2:], system]
-        return saved_page("Dask Performance Report", fmt.clock(self._start_s), panels, self._mode)
+        began = (
+            f"{time.strftime('%Y-%m-%d', time.localtime(self._start_s))} {fmt.clock(self._start_s)}"
+        )
+        return saved_page("Dask Performance Report", began, panels, self._mode)
 
 
 def _requests(start_s: float, stop_s: float) -> list[PlotRequest]:

@@ -441,7 +441,7 @@ class TaskStream(View):
             self.window.release()
         elif begin < end and np.isfinite([start, stop]).any():
             self.window.hold(begin, end)
-            self.window.zero = self.window.zero or begin
+            self.window.zero = begin if self.run else self.window.zero or begin
 
     @property
     def chosen_period(self) -> Window | None:
