@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from bokeh.models import Plot
 
 from dask_diag_lab.store import LiveSession
 from dask_diag_lab.store.runs import Piece
+from dask_diag_lab.views.format import clock
 from dask_diag_lab.views.scheduler.budget import RunsPlot
 from dask_diag_lab.views.scheduler.compare import Compare
+from dask_diag_lab.views.stream.task_stream import TaskStream
 from dask_diag_lab.views.view import ArgumentError, PlotLink
 from tests.kernel.store.batches import T0, BatchMaker, worker_row
 from tests.kernel.views.drawn import Drawn
@@ -55,6 +58,15 @@ def test_a_click_on_a_run_opens_its_findings() -> None:
     view.open_row("2")
     assert view.plot_link is not None
     assert (view.plot_link.plot, view.plot_link.arguments) == ("findings", {"run": "2"})
+
+
+def test_a_stream_counts_from_the_begin_of_the_run_that_it_shows() -> None:
+    shown = Drawn(TaskStream(two_runs()))
+    (axis,) = shown.models(Plot)[0].xaxis
+    assert axis.axis_label == f"0 s is {clock(T0 + 20)}"
+    shown.view.show({"run": "1"})
+    shown.sent()
+    assert axis.axis_label == f"0 s is {clock(T0)}"
 
 
 def test_what_made_the_difference_adds_up_to_it() -> None:
