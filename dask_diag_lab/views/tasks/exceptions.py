@@ -29,8 +29,11 @@ TABLE: Final = (
     *("kind", "kind_tasks", "kind_first"),
 )
 WORKERS_SHOWN: Final = 3
+TEXTS_SHOWN: Final = 20
 _EXAMPLE: Final = 80
-"""Characters of a text in a row."""
+"""Characters of a text in a row, which tells of others as well."""
+_OTHER: Final = 200
+"""Characters of the other texts, a line each below the traceback."""
 
 Task = dict[str, Any]  # a row of the extra ``errors``, whose columns differ in type
 
@@ -72,6 +75,13 @@ class ErrorKind:
     def n_not_kept(self) -> int:
         """Failures that are counted and not listed any more."""
         return int(self.last["kind_failures"]) - len(self.tasks)
+
+    @property
+    def other_texts(self) -> str:
+        """Such as ``and other texts (4)``; '' for none."""
+        number = len(self.texts) - 1
+        more = " or more" if self.n_not_kept else ""
+        return f"and other texts ({fmt.count(number)}{more})" if number else ""
 
 
 def error_kinds(history: History, period: Window = ALL) -> list[ErrorKind]:
@@ -141,7 +151,10 @@ class Exceptions(ExtraPlot, TablePlot):
         kinds = self.kinds = error_kinds(self.history, self.period)
         return {
             "id": [kind.id for kind in kinds],
-            "exception": [shown_name(kind.last["exception"], _EXAMPLE) for kind in kinds],
+            "exception": [
+                f"{shown_name(kind.last['exception'], _EXAMPLE)} {kind.other_texts}".rstrip()
+                for kind in kinds
+            ],
             "tasks": [kind.n_tasks for kind in kinds],
             "attempts": [kind.n_attempts for kind in kinds],
             "time": [kind.last["time"] for kind in kinds],
@@ -229,7 +242,7 @@ class Exceptions(ExtraPlot, TablePlot):
         return f"{shown} and {n_more} more" if n_more > 0 else shown
 
     def _details(self, kind: ErrorKind) -> str:
-        """Return who failed, where and when, and the last traceback."""
+        """Return who failed, where and when, the last traceback, and the other texts."""
         last, first = kind.last, fmt.clock(kind.last["kind_first"])
         on = "lately on" if kind.n_not_kept else "on"
         failed = f"{fmt.plural(kind.n_tasks, 'task')} failed {on} {self._workers(kind)}"
@@ -239,9 +252,11 @@ class Exceptions(ExtraPlot, TablePlot):
             f"{first} to {fmt.clock(last['time'])}",
             f"last: {shown_name(last['key'], 80)}",
         ]
+        others = [shown_name(text, _OTHER) for text in kind.texts][1 : TEXTS_SHOWN + 1]
         parts = [
             " · ".join(filter(None, line)),
             f"{last['traceback']}\n{last['exception']}".strip("\n"),
+            "\n".join([f"{kind.other_texts}:", *others]) if kind.other_texts else "",
         ]
         return "\n\n".join(filter(None, parts))
 

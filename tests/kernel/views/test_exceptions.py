@@ -59,31 +59,35 @@ def failing(*rows: tuple[object, ...]) -> LiveSession:
 
 
 def choose(shown: Drawn[Exceptions], row: int) -> list[str]:
-    """Click a row; return the line about it, and the traceback."""
+    """Click a row; return the line about it, the traceback, and the other texts."""
     shown.view.sortable.source.selected.indices = [row]
     return str(shown.view.details.text).split("\n\n")
 
 
-def test_errors_that_differ_in_their_texts_alone_are_one_row_with_the_last_text() -> None:
+def test_errors_that_differ_in_their_texts_alone_are_one_row_that_says_so() -> None:
     data = opened(failing(*BAD, OTHER)).data
     assert data["prefix"] == ["load", "div"]
     assert data["tasks"] == [1, 5]
-    assert data["exception"][1] == "ValueError('row 4 is bad')"
+    assert data["exception"][1] == "ValueError('row 4 is bad') and other texts (4)"
     assert data["workers"] == ["worker 0", "worker 1, worker 0"]
 
 
 def test_failures_that_are_not_kept_any_more_are_counted_with_their_kind() -> None:
     shown = opened(session_of(extras=errors(*BAD, not_kept=9_995), left_out={"errors": 7}))
     assert shown.data["tasks"] == [10_000]
-    assert shown.data["exception"] == ["ValueError('row 4 is bad')"]
+    assert shown.data["exception"] == ["ValueError('row 4 is bad') and other texts (4 or more)"]
     assert shown.view.caption.note == (
         "7 older failures of other errors not kept; details of 9995 older failures not kept"
     )
 
 
-def test_a_click_tells_when_the_first_and_the_last_failed() -> None:
-    line, traceback = choose(opened(failing(*BAD)), 0)
+def test_a_click_lists_the_other_texts_and_when_the_first_failed() -> None:
+    line, traceback, others = choose(opened(failing(*BAD)), 0)
     assert traceback == "line\nValueError('row 4 is bad')"
+    assert others.splitlines() == [
+        "and other texts (4):",
+        *(f"ValueError('row {i} is bad')" for i in (3, 2, 1, 0)),
+    ]
     assert line == (
         "div: 5 tasks failed on worker 1, worker 0 · "
         f"{fmt.clock(FIRST)} to {fmt.clock(104.0)} · last: div-4"
