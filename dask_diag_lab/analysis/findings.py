@@ -32,7 +32,7 @@ MOST_UNKNOWN: Final = 0.05
 MOST_WAITING: Final = 0.3
 """Of the thread time: where tasks waited more, nobody can say how much faster it could be."""
 SPILLING: Final = 0.1
-"""Of the thread time on disk: tasks start late, and are unbalanced, because of it."""
+"""Of the thread time on disk: tasks and data come late, and are unbalanced, because of it."""
 LONG_S: Final = 0.1
 """Tasks of this length cost next to nothing beside what they do."""
 
@@ -289,6 +289,8 @@ def _unbalanced(case: Case) -> Found | None:
 
 
 def _transfer(case: Case) -> Found | None:
+    if _is_spilling(case):  # what the other worker has may have to be read first
+        return None
     is_moved = (case.actions["kind"] == Kind.TRANSFER) & (case.actions["task"] >= 0)
     prefix, its_s = case.most("transfer")
     lost_s = case.seconds("transfer")
@@ -332,8 +334,9 @@ def _paused(case: Case) -> Found:
     found, pauses, window = _on_disk(case), case.facts.pauses, case.facts.window
     is_in = (pauses["stop"] > window.start) & (pauses["start"] < window.stop)
     n = len(np.unique(pauses["worker"][is_in]))
-    words = {**found.words, "n": n, "workers": int(case.is_there.sum())}
-    return found._replace(ratio=case.share("paused"), n=n, words=words)
+    paused_s, disk_s = case.seconds("paused"), case.seconds("disk")
+    words = {**found.words, "n": n, "workers": int(case.is_there.sum()), "lost": paused_s}
+    return found._replace(ratio=case.share("paused") * (paused_s > disk_s), n=n, words=words)
 
 
 def _bad_chunks(case: Case) -> Found | None:
@@ -479,7 +482,8 @@ def _scheduler(case: Case) -> Found | None:
 
 def _no_worker(case: Case) -> Found:
     n, how, lacked_s = case.n_stuck, "may run", case.without_workers_s
-    if not n and lacked_s > max(LEAST_S, 0.05 * case.wall_s):
+    has_died = any(kind == "worker-killed" for _, kind, _ in case.events)  # why there was none
+    if not (n or has_died) and lacked_s > max(LEAST_S, 0.05 * case.wall_s):
         n, how = len(case.tasks["start"]), f"was there for {lacked_s:.1f} s, to run"
     return Found(1.0, n, 0.0, _of("stuck"), {"n": n, "how": how})
 

@@ -369,7 +369,8 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
     ),
     # Some workers spill and go on, others are paused; the advice is one.
     "short of memory": Workload(("spill", "paused"), spilled, spilled, SMALL, ROOMY),
-    "results that fill a worker": Workload(("bad-chunks",), large, None, SMALL),
+    # Workers may be killed for it.
+    "results that fill a worker": Workload(("bad-chunks", "lost-work"), large, None, SMALL),
     "paused": Workload(
         ("paused", IO),
         filled,

@@ -143,12 +143,20 @@ def paused(maker: BatchMaker) -> Mapping[str, Any]:
     }
 
 
-def on_disk(maker: BatchMaker) -> Mapping[str, Any]:
-    busy(maker, 8)
+def on_disk(maker: BatchMaker, until: int = 8) -> Mapping[str, Any]:
+    busy(maker, until)
     for start in (8, 9):
         for worker in WORKERS:
             maker.action(start, start + 1, worker=worker, kind=Kind.DISK_WRITE, thread=9)
     return {}
+
+
+def briefly_paused(maker: BatchMaker) -> Mapping[str, Any]:
+    who = [{"worker": one} for one in WORKERS]
+    pauses = [(T0 + 7, "worker-paused", one) for one in who]
+    resumed = [(T0 + 8, "worker-resumed", one) for one in who]
+    busy(maker, 7)
+    return {**on_disk(maker, 0), "events": pauses + resumed}
 
 
 def crowded_and_on_disk(maker: BatchMaker) -> Mapping[str, Any]:
@@ -221,6 +229,7 @@ def carrying(maker: BatchMaker) -> Mapping[str, Any]:
         ("client", one_by_one, 5.0),
         ("paused", paused, 4.0),
         ("spill", on_disk, 2.0),
+        ("spill", briefly_paused, 3.0),
         ("waiting-io", waiting, 5.0),
         ("no-worker", nowhere, np.nan),
         ("no-worker", nobody_there, np.nan),
@@ -265,10 +274,13 @@ def test_what_workers_have_not_begun_is_not_the_client() -> None:
     )
 
 
-def test_a_time_without_workers_is_said_also_when_they_have_come() -> None:
+def late_workers(*events: tuple[float, str, Mapping[str, Any]]) -> Callable[[float], Case]:
+    """Workers come after 6 s; return what makes the case from a moment on."""
     history, maker = History(), BatchMaker()
     maker.time = T0 + 6
-    history.apply(maker.batch(graphs=[(1, 0.0, "mine", 8)], prefixes=[prefix_row("inc", queued=8)]))
+    queued = [prefix_row("inc", queued=8)]
+    graphs = [(1, 0.0, "mine", 8)]
+    history.apply(maker.batch(graphs=graphs, prefixes=queued, events=events))
     rows = [worker_row(one, nthreads=1) for one in WORKERS]
     came = [
         (T0 + 6, "worker-added", {"worker": one, "name": one, "nthreads": 1}) for one in WORKERS
@@ -279,15 +291,25 @@ def test_a_time_without_workers_is_said_also_when_they_have_come() -> None:
     done: dict[str, Any] = {"prefixes": [prefix_row("inc", memory=8)]}
     done["groups"] = [group_row("inc", "inc")]
     history.apply(maker.batch(workers=rows, events=came, **done))
-    case = case_of(history, Window(T0, T0 + 8), T0 + 8, 1)()
+    return lambda start: case_of(history, Window(start, T0 + 8), T0 + 8, int(start == T0))()
+
+
+def test_a_time_without_workers_is_said_also_when_they_have_come() -> None:
+    case = late_workers()(T0)
     first = next(iter(found(case).values()))
     assert (first.cause, first.text) == (
         "no-worker",
         "no worker was there for 6.0 s, to run 8 tasks",
     )
     assert not critical_path(case).steps
-    before = case_of(history, Window(T0 - 60, T0 + 8), T0 + 8)()  # nobody waited then
+    before = late_workers()(T0 - 60)  # nobody waited then
     assert before.without_workers_s == pytest.approx(6)
+
+
+def test_a_time_without_workers_is_no_lack_of_them_where_they_died() -> None:
+    case = late_workers((T0 + 1, "worker-killed", {"worker": "tcp://w9:1"}))(T0)
+    assert case.without_workers_s == pytest.approx(6)
+    assert "no-worker" not in found(case)
 
 
 def test_while_its_cell_goes_on_a_run_is_not_over() -> None:
