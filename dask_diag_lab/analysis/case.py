@@ -125,8 +125,7 @@ class Case:
     def is_there(self) -> Bools:
         """Whether each of ``facts.workers`` was there in some of the window."""
         window, workers = self.facts.window, self.facts.workers
-        is_there: Bools = (workers["joined"] < window.stop) & (workers["left"] > window.start)
-        return is_there
+        return (workers["joined"] < window.stop) & (workers["left"] > window.start)
 
     @cached_property
     def without_workers_s(self) -> float:
@@ -245,8 +244,7 @@ class Case:
     @cached_property
     def is_after_loss(self) -> Bools:
         """Whether each of `tasks` began after a worker had left."""
-        is_after: Bools = self.tasks["start"] >= self.first_loss
-        return is_after
+        return self.tasks["start"] >= self.first_loss
 
 
 def case_of(history: History, window: Window, now: float, run: int = 0) -> Callable[[], Case]:

@@ -207,8 +207,7 @@ def _begins(case: Case, released: Ints) -> Bools:
     could = np.where(np.isnan(ready), start, ready)
     could = np.where(released >= 0, could[released], could)  # so that a chain is not cut
     soonest = np.minimum.accumulate(could[::-1])[::-1]
-    begins: Bools = np.append(True, np.maximum.accumulate(case.tasks["done"])[:-1] <= soonest[1:])
-    return begins
+    return np.append(True, np.maximum.accumulate(case.tasks["done"])[:-1] <= soonest[1:])
 
 
 def _executed(case: Case, released: Ints) -> list[Step]:
@@ -288,8 +287,7 @@ def _moved(case: Case) -> Floats:
     n = int(max(task.max(), of.max(initial=0))) + 1
     moved_s: Floats = np.zeros(n)
     np.add.at(moved_s, of, took_s)
-    found: Floats = moved_s[task]
-    return found
+    return moved_s[task]
 
 
 def _freed(case: Case) -> Floats:

@@ -29,8 +29,7 @@ _Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
 
 def allowed_to(action: str, resource: str = AUTH_RESOURCE) -> Callable[[_Verb], _Verb]:
     """Let a verb through only when Jupyter's authorizer allows the user this action here."""
-    guard: Callable[[_Verb], _Verb] = authorized(action, resource=resource)
-    return guard
+    return authorized(action, resource=resource)
 
 
 class BaseHandler(JupyterHandler):

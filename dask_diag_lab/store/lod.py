@@ -141,8 +141,7 @@ class Block:
         # Two buckets are one from the level on that is above their highest different bit.
         bits = np.frexp((bucket[1:] ^ bucket[:-1]).astype(np.float64))[1]
         bits[track[1:] != track[:-1]] = 255
-        sizes: Ints = self.n - np.cumsum(np.bincount(bits, minlength=256))
-        return sizes
+        return self.n - np.cumsum(np.bincount(bits, minlength=256))
 
     def sizes(self, finest: int) -> Floats:
         """Return how many rects the block has at each level from ``finest`` to `COARSEST`."""

@@ -177,8 +177,7 @@ def saved_of(value: Any) -> Sequence[str]:  # any attribute of a history
     """Return the attributes of an object that are kept; none of what is a value itself."""
     if is_dataclass(value):
         return [field.name for field in fields(value)]
-    names: Sequence[str] = getattr(value, "SAVED", ())
-    return names
+    return getattr(value, "SAVED", ())
 
 
 class _Writer:

@@ -296,8 +296,7 @@ class Checkpoints:
             return before
         after, begin = _padded(self._values[at], n), self._times[at - 1]
         share = (moment - begin) / (self._times[at] - begin)
-        between: Floats = before + share * (after - before)
-        return between
+        return before + share * (after - before)
 
 
 def _padded(values: Floats, n: int) -> Floats:
@@ -425,5 +424,4 @@ class ThreadHistory:
 
     def mean(self, edges: Floats) -> Floats:
         """Return how many threads there were on average between each two moments."""
-        mean: Floats = np.diff(seconds_until(edges, self.times, self.values)) / np.diff(edges)
-        return mean
+        return np.diff(seconds_until(edges, self.times, self.values)) / np.diff(edges)

@@ -37,8 +37,7 @@ def _packed(**answer: Any) -> bytes:
 
     Compressed here, so that `distributed`, which would by a setting, finds nothing to compress.
     """
-    packed: bytes = zlib.compress(msgpack.packb(answer), 1)
-    return packed
+    return zlib.compress(msgpack.packb(answer), 1)
 
 
 def dask_diag_lab_worker(dask_worker: Any, limit: int) -> bytes:
