@@ -55,20 +55,19 @@ def dask_diag_lab_transfers(dask_worker: Any, limit: int) -> bytes:
     """Return the newest entries of both transfer logs: the answer to ``transfers``."""
     logs = {"in": dask_worker.transfer_incoming_log, "out": dask_worker.transfer_outgoing_log}
     rows = [
-        _transfer(dask_worker.address, direction, entry)
+        _transfer(direction, entry)
         for direction, log in logs.items()
         for entry in islice(log, max(len(log) - limit, 0), None)
     ]
     return _packed(rows=rows, totals={direction: len(log) for direction, log in logs.items()})
 
 
-def _transfer(address: str, direction: str, entry: dict[str, Any]) -> dict[str, Any]:
+def _transfer(direction: str, entry: dict[str, Any]) -> dict[str, Any]:
     keys = entry.get("keys") or {}
     largest = max(keys, key=lambda key: keys[key] or 0, default="")
     # ``start`` and ``stop`` are on the scheduler's clock in both logs; ``middle`` of the outgoing
     # one is not, so it is not used.
     return {
-        "worker": address,
         "peer": str(entry.get("who") or ""),
         "direction": direction,
         "start": float(entry["start"]),
