@@ -11,7 +11,6 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,20 +45,18 @@ In CPU time: on a machine that is busy a refresh may last long without computing
 
 
 class Throttle:
-    """Tells when a refresh is due: at once at first, then after an interval and what it cost."""
+    """Refreshes when that is due: at once at first, then after an interval and what it cost."""
 
     def __init__(self, interval_s: float) -> None:
         self._interval_s = interval_s
         self._next = 0.0
 
-    def is_due(self) -> bool:
-        return time.perf_counter() >= self._next
-
-    @contextmanager
-    def measured(self) -> Iterator[None]:
-        """Measure a refresh, in this thread, and let the next one wait."""
+    def call(self, refresh: Callable[[], None]) -> None:
+        """Refresh in this thread, if that is due, and let the next one wait."""
+        if time.perf_counter() < self._next:
+            return
         began = time.thread_time()
-        yield
+        refresh()
         spent_s = time.thread_time() - began
         self._next = time.perf_counter() + max(self._interval_s, MAX_DUTY * spent_s)
 
@@ -124,9 +121,7 @@ def _throttled(name: str, fill: Callable[[], Iterable[Row]]) -> Callable[[int], 
     table, throttle = WholeTable(TABLES[name], fill), Throttle(INTERVAL_S)
 
     def since(cursor: int) -> Answer:
-        if throttle.is_due():
-            with throttle.measured():
-                table.refresh()
+        throttle.call(table.refresh)
         return table.since(cursor)
 
     return since

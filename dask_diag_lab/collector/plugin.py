@@ -422,17 +422,14 @@ class Collector(SchedulerPlugin):
 
     def _refresh(self) -> None:
         """Bring the tables up to the scheduler's state, each no more often than its throttle."""
-        if self._task_throttle.is_due():
-            with self._task_throttle.measured():
-                self._counts.refresh()
-        if self._graph_throttle.is_due():
-            with self._graph_throttle.measured():
-                self._graph.refresh()
-        if self._worker_throttle.is_due():
-            with self._worker_throttle.measured():
-                self._workers.refresh()
-                self._shuffles.note()
+        self._task_throttle.call(self._counts.refresh)
+        self._graph_throttle.call(self._graph.refresh)
+        self._worker_throttle.call(self._refresh_workers)
         self._running.refresh()  # always: what has ended is in the log of this answer
+
+    def _refresh_workers(self) -> None:
+        self._workers.refresh()
+        self._shuffles.note()
 
     # Off the hot path, beginning and end
 
