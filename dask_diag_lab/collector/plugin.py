@@ -279,10 +279,9 @@ class Collector(SchedulerPlugin):
 
     @_safely
     def log_event(self, topic: str, msg: Any) -> None:  # `distributed`'s events are of any type
-        try:
+        # Any client may log what it likes under any name.
+        with suppress(AttributeError, KeyError, TypeError, ValueError):
             self._on_event(topic, msg)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            return  # any client may log what it likes under any name
 
     def _on_event(self, topic: str, msg: Any) -> None:  # as `log_event`
         if topic == "stealing":
