@@ -45,7 +45,7 @@ def findings() -> Iterator[Result]:
 
 
 def _versions() -> Iterator[Result]:
-    found = [f"dask_diag_lab {_own_version()}"]
+    found = [f"dask_diag_lab {metadata.version('dask_diag_lab')}"]
     for needed in map(Requirement, metadata.requires("dask_diag_lab") or ()):
         if needed.marker is not None and not needed.marker.evaluate({"extra": ""}):
             continue
@@ -59,10 +59,6 @@ def _versions() -> Iterator[Result]:
             remedy = f'{sys.executable} -m pip install "{needed}"'
             yield Result(f"{needed.name} is {version or 'missing'}; needed is {needed}", remedy)
     yield Result(", ".join(found))
-
-
-def _own_version() -> str:
-    return metadata.version("dask_diag_lab")
 
 
 def _dask() -> Result:
@@ -149,7 +145,7 @@ def _jupyter() -> Iterator[Result]:
         level = "user" if file.exists() and LAB in file.read_text() else "sys_prefix"
         remedy = f"jupyter labextension enable --level={level} {off[0]}, {RESTART}"
         yield Result(f"The Lab extension is disabled ({off[0]})", remedy)
-    elif _version_in(found[0]) != Version(own := _own_version()):
+    elif _version_in(found[0]) != Version(own := metadata.version("dask_diag_lab")):
         its, folder = _version_in(found[0]) or "damaged", found[0].parent
         remedy = f"remove the folder {folder}" if len(found) > 1 else INSTALL
         text = f"The Lab extension in {folder} is {its}, and dask_diag_lab {own}"
