@@ -53,6 +53,5 @@ def _show_links() -> None:
 
 def is_in_kernel() -> bool:
     """Return whether this process is a Jupyter kernel, and not a worker forked from one."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None and multiprocessing.parent_process() is None
