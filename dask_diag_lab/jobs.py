@@ -161,6 +161,11 @@ class Latest(Generic[T]):
     rest : float
         The same subject is not made anew before so many times what it took has passed: what is
         made of a million rows at every change would else keep a processor busy.
+
+    Attributes
+    ----------
+    is_late : bool
+        Whether a newer one was asked for that is made after a rest, when it is asked for.
     """
 
     def __init__(self, jobs: Jobs, rest: float = 0.0) -> None:
@@ -171,13 +176,13 @@ class Latest(Generic[T]):
         self._done: tuple[object, Job[T]] | None = None
         self._n_taken = 0
         self._next_at = 0.0
-        self._is_late = False
+        self.is_late = False
 
     @property
     def version(self) -> int:
         """Moves when one has been made, or is to be made after a rest."""
         is_made = self._under_way is not None and self._under_way.is_done
-        return 2 * (self._n_taken + is_made) + (self._is_late and self._is_rested)
+        return 2 * (self._n_taken + is_made) + (self.is_late and self._is_rested)
 
     def get_or_start(self, subject: object, version: object, make: Callable[[], T]) -> T | None:
         """Return the newest that there is of a subject; begin to make it where it is old.
@@ -207,18 +212,13 @@ class Latest(Generic[T]):
         """
         self._take()
         is_new = self._done is None or self._done[0] != subject
-        self._is_late = self._under_way is None and self._asked_for != (subject, version)
-        if self._is_late and (is_new or at_once or self._is_rested):
-            self._is_late = False
+        self.is_late = self._under_way is None and self._asked_for != (subject, version)
+        if self.is_late and (is_new or at_once or self._is_rested):
+            self.is_late = False
             self._asked_for = (subject, version)
             self._under_way = self._jobs.start(begin())
             self._take()
         return self.known(subject)
-
-    @property
-    def is_late(self) -> bool:
-        """Whether a newer one was asked for that is made after a rest, when it is asked for."""
-        return self._is_late
 
     @property
     def _is_rested(self) -> bool:
