@@ -139,6 +139,5 @@ def write_record(record: Mapping[str, Any], folder: Path | None = None) -> Path:
     try:
         temporary.write_text(text, encoding="utf-8")
         return temporary.replace(target)
-    except OSError:  # such as a full disk
-        temporary.unlink()
-        raise
+    finally:  # it is there still where the disk is full, for example
+        temporary.unlink(missing_ok=True)
