@@ -138,12 +138,10 @@ class Stream:
         """
         if self._runs is not None:
             self._context.drawing.drop(self._runs)
-        self._runs = (
-            RunsPage(self._context.live, self, is_watched=is_watched) if is_wanted else None
-        )
-        if self._runs is not None:
+            self._runs = None
+        if is_wanted:
+            self._runs = RunsPage(self._context.live, self, is_watched=is_watched)
             self._context.drawing.add(self._runs)
-        self._context.tick()
 
     def _is_new(self, id_: str) -> bool:
         return id_ not in self._pages and len(self._pages) < MAX_PLOTS
