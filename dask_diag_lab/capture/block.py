@@ -155,15 +155,14 @@ class CaptureBlock:
         def is_seen(live: LiveSession) -> bool:
             return bool(np.all(live.history.workers.last_seen > stop_s))
 
+        if self._problem:
+            return
         until = time.monotonic() + REPORT_WAIT_S
         with suppress(LinkLostError, TimeoutError):  # the cluster ended with the block
-            while not (
-                self._problem or self._ask(is_seen, is_fresh=True) or time.monotonic() > until
-            ):
+            while not (self._ask(is_seen, is_fresh=True) or time.monotonic() > until):
                 time.sleep(0.2)
-            if not self._problem:
-                time.sleep(FRESH_S)
-                self._ask(is_seen, is_fresh=True)
+            time.sleep(FRESH_S)
+            self._ask(is_seen, is_fresh=True)
 
     def _ask(self, function: Callable[[LiveSession], T], *, is_fresh: bool = False) -> T:
         asked = self._diagnostics.submit(function, is_fresh=is_fresh, of_history=True)
