@@ -275,7 +275,7 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
     left = [at for at, kind, _ in history.events.rows if kind in DEPARTURES and at >= since]
     scheduler = history.scheduler
     rest: dict[str, Any] = {  # the rest of the fields of a case
-        "names": {one: history.strings[one] for one in _prefix_ids(history)},
+        "names": {history.strings.intern(name): name for name in history.prefix_index.names},
         "addresses": history.strings.take(np.unique(slots.worker).tolist()),
         "needs": _needs(history),
         "events": [one for one in history.events.rows if window.start <= one[0] <= window.stop],
@@ -305,11 +305,6 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
         return Case(facts, series=inside, before=before, keys=keys, **rest)
 
     return make
-
-
-def _prefix_ids(history: History) -> list[int]:
-    found = (history.strings.find(name) for name in history.prefix_index.names)
-    return [one for one in found if one is not None]
 
 
 def _needs(history: History) -> dict[str, set[str]]:
