@@ -158,10 +158,8 @@ class TaskStreamCapture(CaptureBlock):
 
         # A worker's clock is known to some 0.1 s, so that a task may seem to end outside the block.
         ends_s = rows.columns["stop"]
-        start_s, stop_s = (
-            ends_s.min(initial=start_s + 0.001) - 0.001,
-            ends_s.max(initial=stop_s) + 0.001,
-        )
+        start_s = ends_s.min(initial=start_s + 0.001) - 0.001
+        stop_s = ends_s.max(initial=stop_s) + 0.001
         period = {"start": f"{start_s:.6f}", "stop": f"{stop_s:.6f}"}
         wanted = [PlotRequest("task-stream", period)]
         [panel] = self._diagnostics.draw(partial(live_panels, wanted=wanted)).result(TIMEOUT_S)

@@ -78,10 +78,8 @@ def representatives(seconds: Floats, prefix: Ints, first: Ints, bucket: Ints, tr
     if len(first) == len(seconds):
         return first
     number = np.minimum(np.cumsum(np.bincount(prefix) > 0) - 1, _MAX_PREFIXES - 1)[prefix]
-    n, run = (
-        int(number.max()) + 1,
-        np.repeat(np.arange(len(first)), np.diff(first, append=len(seconds))),
-    )
+    n = int(number.max()) + 1
+    run = np.repeat(np.arange(len(first)), np.diff(first, append=len(seconds)))
     cells = np.bincount(run * n + number, weights=seconds, minlength=len(first) * n)
     until = cells.reshape(-1, n).cumsum(axis=1)
     place = bucket.astype(np.uint64) * _GOLDEN + track.astype(np.uint64) * _SILVER
