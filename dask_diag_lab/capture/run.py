@@ -451,13 +451,11 @@ class Run(CaptureBlock):
         ask: Callable[[Callable[[LiveSession], Any]], Any] | None = None,
     ) -> None:
         """Take what is known of a run, in all of its time or in a window."""
-        record: RunRecord | None = None
-        within, now, report_s = window, inf, 0.0
 
-        def read(live: LiveSession) -> tuple[Callable[[], Case], StringTable]:
-            nonlocal record, within, now, report_s
-            history, now = live.history, end_of(live)
-            report_s = cpu_report_s(history)
+        def read(
+            live: LiveSession,
+        ) -> tuple[Callable[[], Case], StringTable, RunRecord | None, bool]:
+            history, now, within = live.history, end_of(live), window
             self._versions = live.versions
             record = find(history.runs)
             self.state = "done"
@@ -466,10 +464,11 @@ class Run(CaptureBlock):
                 if not self._is_named:
                     self.name = record.name(history.strings)
                 within = Window(record.start, record.stop)
-            return case_of(history, within, now, self.number), history.strings
+            is_settled = self.state != "running" and now > within.stop + cpu_report_s(history)
+            make = case_of(history, within, now, self.number)
+            return make, history.strings, record, is_settled
 
-        self._read, strings = (ask or self._ask)(read)
-        is_settled = self.state != "running" and now > within.stop + report_s
+        self._read, strings, record, is_settled = (ask or self._ask)(read)
         self._again = partial(self._take, find, window) if ask is None and not is_settled else None
         self.settings = settings_of(case := self._read(), self._versions)
         self._count(found := case.facts)
