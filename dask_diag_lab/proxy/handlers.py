@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, suppress
 from http.client import responses
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from jupyter_core.utils import ensure_async
 from jupyter_server.auth.decorator import authorized, ws_authenticated
@@ -21,13 +21,10 @@ from dask_diag_lab.proxy.client import NotAllowedError
 from dask_diag_lab.proxy.messages import DashboardInfo, check
 from dask_diag_lab.proxy.registry import DashboardRegistry
 
-# What Jupyter's authorizers are asked for; actions are read, write and execute (relay).
-AUTH_RESOURCE: Final = "dask-diag-lab"
-
 _Verb = TypeVar("_Verb", bound=Callable[..., Awaitable[None]])
 
 
-def allowed_to(action: str, resource: str = AUTH_RESOURCE) -> Callable[[_Verb], _Verb]:
+def allowed_to(action: str, resource: str | None = None) -> Callable[[_Verb], _Verb]:
     """Let a verb through only when Jupyter's authorizer allows the user this action here."""
     return authorized(action, resource=resource)
 
@@ -39,7 +36,8 @@ class BaseHandler(JupyterHandler):
     ``finish`` sets a JSON content type on what is relayed.
     """
 
-    auth_resource = AUTH_RESOURCE
+    # What Jupyter's authorizers are asked for; actions are read, write and execute (relay).
+    auth_resource = "dask-diag-lab"
     _track_activity = False
 
     def initialize(self, registry: DashboardRegistry) -> None:
