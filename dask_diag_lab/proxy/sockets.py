@@ -222,7 +222,8 @@ def _scheduler(process: psutil.Process) -> Owner | None:
     parents, command = process.parents(), process.cmdline()
     if any(_WORKER.search(" ".join(one.cmdline()[:4])) for one in (process, *parents)):
         return None
-    if process.pid == os.getpid() or any(map(_JUPYTER.fullmatch, map(_file_name, command[:3]))):
+    names = (PurePath(path).name for path in command[:3])
+    if process.pid == os.getpid() or any(map(_JUPYTER.fullmatch, names)):
         return None
     maps = Path(f"/proc/{process.pid}/maps")
     if maps.exists():  # Dask's comms are msgpack
@@ -230,10 +231,6 @@ def _scheduler(process: psutil.Process) -> Owner | None:
     else:
         has_dask = process.name().lower().startswith(("python", "dask"))
     return Owner(process, tuple(one.pid for one in parents)) if has_dask else None
-
-
-def _file_name(path: str) -> str:
-    return PurePath(path).name
 
 
 async def speaks_first(address: Address) -> bool:
