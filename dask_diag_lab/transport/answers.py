@@ -212,7 +212,8 @@ async def activity(cluster: Cluster, arguments: Arguments) -> dict[str, Any]:
 
     workers = await cluster.workers(str(arguments["worker"]))
     missing = await cluster.ask_workers(workers, take, op="profile_metadata", start=0, stop=None)
-    rows = {name: prefixes.pop(name) for name in _largest(prefixes)}
+    largest = sorted(prefixes, key=lambda name: -prefixes[name].total())[:MAX_PREFIXES]
+    rows = {name: prefixes.pop(name) for name in largest}
     if prefixes:
         rows[OTHER] = sum(prefixes.values(), Counter())
     times = sorted({*counts, *(t for counter in rows.values() for t in counter)})
@@ -370,10 +371,6 @@ def _mapping(value: Any, field: str) -> Mapping[str, Any]:  # what a peer sent
     if not isinstance(value, Mapping):
         raise wire_error(field, "a mapping", value)
     return value
-
-
-def _largest(prefixes: Mapping[str, Counter[float]]) -> list[str]:
-    return sorted(prefixes, key=lambda name: -prefixes[name].total())[:MAX_PREFIXES]
 
 
 def _bucket(at: float, width_s: float) -> float:
