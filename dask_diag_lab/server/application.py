@@ -273,12 +273,8 @@ class Server:
         return [
             *(URLSpec(path, handler, context) for path, handler in ROUTES),
             *(URLSpec(path, pages.MovedHandler, {**context, "to": to}) for path, to in pages.MOVED),
-            _files(r"/static/dask-diag-lab/dist/(.*)", MODELS),
-            _files(r"/static/dask-diag-lab/(.*)", STATIC),
+            URLSpec(r"/static/dask-diag-lab/dist/(.*)", FilesHandler, {"path": str(MODELS)}),
+            URLSpec(r"/static/dask-diag-lab/(.*)", FilesHandler, {"path": str(STATIC)}),
             URLSpec(r"/static/(.*)", handlers.BokehFilesHandler, context),
             URLSpec(r"/.*", pages.NothingHandler, context),
         ]
-
-
-def _files(path: str, folder: Path) -> Rule:
-    return URLSpec(path, FilesHandler, {"path": str(folder)})
