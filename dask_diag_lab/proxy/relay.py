@@ -106,10 +106,9 @@ def check_path(kind: Kind, path: str) -> None:
         For parent folders, also encoded ones, backslashes, control characters and the like, and
         for places of a stock dashboard that are not its own pages.
     """
-    plain = unquote(path)
     if not is_plain(path):
         raise NotAllowedError("This address cannot be relayed.", 400)
-    if kind == "stock" and not _STOCK_PAGE.fullmatch(plain.partition("/")[0]):
+    if kind == "stock" and not _STOCK_PAGE.fullmatch(unquote(path).partition("/")[0]):
         raise NotAllowedError("This part of a stock dashboard is not relayed.")
 
 
