@@ -26,14 +26,17 @@ class GrowingArray(Generic[Scalar]):
         NumPy scalar type of the elements.
     fill : float
         Value of the elements that `extend_to` adds.
+    size : int
+        Elements that there are at first, with that value.
     """
 
     __slots__ = ("_array", "_fill", "_size")
 
-    def __init__(self, dtype: type[Scalar], fill: float = 0) -> None:
+    def __init__(self, dtype: type[Scalar], fill: float = 0, size: int = 0) -> None:
         self._array: npt.NDArray[Scalar] = np.full(16, fill, dtype=dtype)
         self._fill = fill
         self._size = 0
+        self.extend_to(size)
 
     def __len__(self) -> int:
         return self._size

@@ -162,12 +162,10 @@ class RunTable:
         self.clients: set[str] = set()
         self._records: list[RunRecord] = []
         self._pieces: list[Piece] = []
-        self._run_of: GrowingArray[np.int32] = GrowingArray(np.int32)  # by number of the graph
-        self._run_of.extend([0])
-        self._carried: GrowingArray[np.float64] = GrowingArray(np.float64)
-        self._carried.extend([0.0])
-        self._arrived: GrowingArray[np.float64] = GrowingArray(np.float64, nan)
-        self._arrived.extend([nan])
+        # By number of the graph, as the next two; 0 is that of none.
+        self._run_of: GrowingArray[np.int32] = GrowingArray(np.int32, size=1)
+        self._carried: GrowingArray[np.float64] = GrowingArray(np.float64, size=1)
+        self._arrived: GrowingArray[np.float64] = GrowingArray(np.float64, nan, size=1)
         self._n_runs = 0
 
     def __iter__(self) -> Iterator[RunRecord]:

@@ -146,8 +146,7 @@ class WireIds:
         self.known_until = known_until
         self.has_workers = self.has_observed = False
         self.actions_to = 0
-        self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32)
-        self._strings.extend([0])
+        self._strings: GrowingArray[np.uint32] = GrowingArray(np.uint32, size=1)
 
     @property
     def n_strings(self) -> int:
