@@ -43,8 +43,7 @@ class NamedTable:
 
     def restored(self) -> None:
         """Find the rows by their names again."""
-        self._index.clear()
-        self._index.update((n, at) for at, n in enumerate(self._columns[self._key].tolist()))
+        self._index = {name: i for i, name in enumerate(self._columns[self._key].tolist())}
         self.version += 1
 
     def __len__(self) -> int:
