@@ -266,9 +266,8 @@ class _Reader:
         return {"tuple": tuple, "set": set}[kind](values)
 
     def _object(self, given: Any, there: Any) -> Any:  # as above
-        value = there
-        if given["class"] in CLASSES:
-            value = object.__new__(CLASSES[given["class"]])
+        made = CLASSES.get(given["class"])
+        value = there if made is None else object.__new__(made)
         self.restore(value, given)
         return value
 
