@@ -413,8 +413,7 @@ class Diagnostics:
     async def _follow(self) -> None:
         """Follow the scheduler while there is a client; then end, or become its history."""
         if not self._is_over() or self._n_keeping:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
+            await self._wait(CLIENT_CHECK_S)
             return
         if self._keeps_end:
             await self._composition.feed.pull_all()
@@ -433,14 +432,15 @@ class Diagnostics:
             if self._is_cluster_closed:
                 self._composition.mark_closed(is_cluster_closed=True)
                 return
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._wait(), CLIENT_CHECK_S)
+            await self._wait(CLIENT_CHECK_S)
 
     def _is_closing(self) -> bool:
         return any(client.status == "closing" for client in self._living)
 
-    async def _wait(self) -> None:
-        await self._wake.wait()
+    async def _wait(self, at_most_s: float | None = None) -> None:
+        """Wait until there may be something to do, or for so long."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), at_most_s)
         self._wake.clear()
 
     def _look_now(self) -> None:
