@@ -281,7 +281,7 @@ class ActionLog:
             columns = joined([empty, *given_up, *parts])
             if "worker" in by:
                 columns["worker"] = slots.worker_of_id[columns["slot"].astype(np.int64)]
-            return Sums(window, grouped(columns, by))
+            return Sums(grouped(columns, by))
 
         return make
 

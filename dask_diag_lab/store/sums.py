@@ -117,12 +117,10 @@ class Sums:
 
     Attributes
     ----------
-    window : Window
     columns : dict of str to ndarray
         As `block_sums` returns them.
     """
 
-    window: Window
     columns: Columns
 
     def total(
