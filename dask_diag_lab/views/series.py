@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.models import DataRange1d, VArea
 from bokeh.models import Line as LineGlyph
 
+from dask_diag_lab.store.arrays import Floats
 from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, TABLE_UNITS, Unit
@@ -31,8 +31,6 @@ from dask_diag_lab.views.view import Caption, LegendItem, Table
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
 
-
-Floats = npt.NDArray[np.float64]
 
 LIVE_S: Final = 300.0
 """How much of the past the live picture shows."""

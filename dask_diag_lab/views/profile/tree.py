@@ -12,12 +12,10 @@ from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
+from dask_diag_lab.store.arrays import Bools, Ints
 from dask_diag_lab.views.view import Table
 
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 Tree = Mapping[str, Any]  # nested plain data: count, identifier, description, children
 
 UNCLEAR: Final = "unclear"

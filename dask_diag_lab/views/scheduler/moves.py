@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from dask_diag_lab.store.arrays import Ints
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import Part
 from dask_diag_lab.views.data import Column, Rows
@@ -147,7 +147,7 @@ class _ShuffleBars(ExtraPlot, WorkerBars):
             "most": np.max([nbytes[name] for name in LIMITS], axis=0),
         }
 
-    def shown(self) -> npt.NDArray[np.int64]:
+    def shown(self) -> Ints:
         """Return the rows of the table that belong to the chosen shuffle."""
         shuffles = self.extra
         ids = shuffles["id"].tolist()

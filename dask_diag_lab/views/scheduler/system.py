@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
+from dask_diag_lab.store.arrays import Floats
 from dask_diag_lab.store.queries import UNASKED, can_ask
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
@@ -22,8 +22,6 @@ from dask_diag_lab.views.workers.common import EVENT_LOOP, WorkerBars, metric
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.queries import Query
-
-Floats = npt.NDArray[np.float64]
 
 LATE_S: Final = 0.1
 """Five times `distributed`'s own interval of 20 ms (`distributed.admin.tick.interval`)."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from bokeh.models import Quad, Segment
 from bokeh.models.glyph import Glyph
 
+from dask_diag_lab.store.arrays import Bools, Floats, Ints
 from dask_diag_lab.views.figure import (
     Source,
     add_glyph,
@@ -26,7 +27,6 @@ from dask_diag_lab.views.stream.frame import (
     FULL_HEIGHT,
     HEIGHTS,
     PREFIX_CODES,
-    Floats,
     Frame,
     Pointed,
 )
@@ -255,10 +255,10 @@ class StreamFigure(Timeline):
 
     def show_running(
         self,
-        tasks: dict[str, npt.NDArray[Any]],
+        tasks: Columns,
         zero: float,
         now: float,
-        is_late: npt.NDArray[np.bool_],
+        is_late: Bools,
     ) -> None:
         """Draw tasks that run up to ``now``: ``slot`` (row), ``start``, ``prefix``, ``key``.
 
@@ -330,7 +330,7 @@ class StreamFigure(Timeline):
         )
         self._send_keys(np.array([one.task for one in shown if one.task >= 0], dtype=np.int64))
 
-    def show_links(self, links: Links, row_of: npt.NDArray[np.int64]) -> None:
+    def show_links(self, links: Links, row_of: Ints) -> None:
         """Outline blocks that belong together, and draw the ways between them."""
         slot, *ends = links.blocks.T
         row = row_of[slot.astype(np.int64)]

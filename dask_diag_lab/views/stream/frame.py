@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from math import isnan
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.schema import Kind, Outcome
+from dask_diag_lab.store.arrays import Bools, Columns, Floats, Ints
 from dask_diag_lab.views.format import count
 from dask_diag_lab.views.names import name_label
 from dask_diag_lab.views.view import Table
@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 PAGE_ROWS: Final = 128
 """Of many rows only the visible pages and one on each side are asked for: the blocks of 4000
 threads would have to be too coarse to be of use."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +175,6 @@ _NAMES: Final = (
     *("count", "busy_s", "longest_s"),
 )
 
-Columns = dict[str, npt.NDArray[Any]]  # dtypes differ from column to column
-
 
 @dataclass(frozen=True, slots=True)
 class Frame:
@@ -211,7 +205,7 @@ class Frame:
     asked: slice
     resolution_s: float
     blocks: Columns
-    inside: npt.NDArray[np.bool_]
+    inside: Bools
     sent: Columns
 
     def covers(self, window: TimeWindow) -> bool:
@@ -250,9 +244,7 @@ def frame_job(
     return (query.question, zero, id(rows), len(history.prefix_index)), make
 
 
-def _blocks(
-    found: LevelOfDetail, row_of: npt.NDArray[np.int64], colors: npt.NDArray[np.int64]
-) -> Columns:
+def _blocks(found: LevelOfDetail, row_of: Ints, colors: Ints) -> Columns:
     """Return the blocks that have a row, and the colour of each."""
     shown = row_of[found.slot] >= 0
     blocks: Columns = {name: getattr(found, name)[shown] for name in _NAMES}

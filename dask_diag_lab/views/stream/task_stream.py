@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.events import DoubleTap, Event, PointEvent, Tap
 from bokeh.models.ui import UIElement
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import Kind
 from dask_diag_lab.schema.tables import GRAPH
+from dask_diag_lab.store.arrays import Bools, Columns, Floats
 from dask_diag_lab.store.runs import RunRecord
 from dask_diag_lab.store.sums import ALL, Sums, Window
 from dask_diag_lab.views.data import REST
@@ -27,7 +27,6 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream import caption as text
 from dask_diag_lab.views.stream.figure import StreamFigure
 from dask_diag_lab.views.stream.frame import (
-    Columns,
     Detail,
     Frame,
     Pointed,
@@ -191,7 +190,7 @@ class TaskStream(View):
     # What there is to see.
 
     @property
-    def _running_starts(self) -> npt.NDArray[np.float64]:
+    def _running_starts(self) -> Floats:
         return self.history.running.places(self.live.time)[1]
 
     @property
@@ -249,7 +248,7 @@ class TaskStream(View):
         self._stragglers = set(tasks["key"][is_late].tolist())
         figure.show_running(tasks, frame.zero, self.live.time, is_late)
 
-    def _is_straggler(self, tasks: Columns) -> npt.NDArray[np.bool_]:
+    def _is_straggler(self, tasks: Columns) -> Bools:
         """Return which running tasks take far longer than their like did."""
         elapsed_s, actions = self.live.time - tasks["start"], self.history.actions
         sums = None

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 from bokeh.models import HBar
 
 from dask_diag_lab.jobs import Latest
+from dask_diag_lab.store.arrays import Columns
 from dask_diag_lab.store.queries import REFRESH_S, PolledQueries, refresh_s
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
@@ -63,8 +63,6 @@ _COLUMNS: Final = (
     *("keys", "key"),
 )
 _UNITS: Final = {"stop": "s", "nbytes": "B", "compressed": "B", "seconds": "s", "rate": "B/s"}
-
-Columns = dict[str, npt.NDArray[Any]]  # dtypes differ from column to column
 
 
 def read_log(answer: Any) -> Columns:  # plain data, or None before the first answer

@@ -12,6 +12,7 @@ from bokeh.core.properties import value
 from bokeh.models import ColumnDataSource, FactorRange, Scatter, Segment, Text
 from bokeh.plotting import figure
 
+from dask_diag_lab.store.arrays import Bools, Ints
 from dask_diag_lab.store.sums import ALL
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, Rows
@@ -28,7 +29,6 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis
 from dask_diag_lab.views.view import Table
 
-Ints = npt.NDArray[np.int64]
 Event = tuple[float, str, Mapping[str, Any]]  # details are of any type
 EventArray = npt.NDArray[np.void]  # of dtype `EVENT`
 
@@ -160,10 +160,10 @@ class Events(TimePlot, FigureView):
         return f"Events: {fmt.count(number)}"
 
     @property
-    def _inside(self) -> npt.NDArray[np.bool_]:
+    def _inside(self) -> Bools:
         """Which events are in the period at least partly."""
         start, stop = self.period
-        is_in: npt.NDArray[np.bool_] = self._events["until"] >= start
+        is_in: Bools = self._events["until"] >= start
         return is_in & (self._events["time"] <= stop)
 
     def why_empty(self) -> str:

@@ -14,10 +14,9 @@ from itertools import groupby
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-Ints = npt.NDArray[np.integer]
-Floats = npt.NDArray[np.float64]
+from dask_diag_lab.store.arrays import Bools, Floats, Ints
+
 Neighbours = Sequence[Sequence[int]]
 
 _SWEEPS: Final = 2
@@ -224,7 +223,7 @@ def spread(wanted: Sequence[float]) -> list[float]:
     return [mean + index for index, mean in enumerate(flat)]
 
 
-def _take_free_rows(nodes: Sequence[int], places: Floats, is_new: npt.NDArray[np.bool_]) -> None:
+def _take_free_rows(nodes: Sequence[int], places: Floats, is_new: Bools) -> None:
     """Move new nodes down to rows of their layers that are free."""
     ordered = sorted(nodes, key=lambda node: (places[node, 0], places[node, 1]))
     for layer, group in groupby(ordered, key=lambda node: float(places[node, 0])):

@@ -13,6 +13,7 @@ from bokeh.models.layouts import Column as Stack
 from bokeh.plotting import figure
 
 from dask_diag_lab.schema import STATES
+from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows
 from dask_diag_lab.views.figure import Source, add_glyph, base_figure, base_hover, set_properties
@@ -21,8 +22,8 @@ from dask_diag_lab.views.models import BoxLabels
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks import task_counts as tasks
-from dask_diag_lab.views.tasks.graph_layout import Floats, Placement, depths
-from dask_diag_lab.views.tasks.task_counts import PARTS, RELEASED_ALPHA, Ints
+from dask_diag_lab.views.tasks.graph_layout import Placement, depths
+from dask_diag_lab.views.tasks.task_counts import PARTS, RELEASED_ALPHA
 from dask_diag_lab.views.view import Caption, LegendItem, Table
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from bokeh.models import AdaptiveTicker, ColumnDataSource, Quad, Range1d, Step, 
 from bokeh.plotting import figure
 
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import MOMENT, JobView, Rows
@@ -20,7 +21,6 @@ from dask_diag_lab.views.figure import FigureView, Source, add_glyph, base_hover
 from dask_diag_lab.views.look import data_colors, prefix_color
 from dask_diag_lab.views.names import shown_name
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.tasks.task_counts import Floats, Ints
 from dask_diag_lab.views.time_axis import TimePlot, add_moves, make_time_axis
 from dask_diag_lab.views.view import LegendItem, Table
 

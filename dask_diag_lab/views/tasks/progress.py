@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dask_diag_lab.schema import STATES, Kind, Outcome
+from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.store.sums import ALL, NO_DURATIONS, Durations, Sums
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.data import Column, DataPlot, Rows, SumsView
@@ -25,7 +26,7 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import WAITING
 from dask_diag_lab.views.tasks import task_counts as tasks
 from dask_diag_lab.views.tasks.graph_layout import depths
-from dask_diag_lab.views.tasks.task_counts import Floats, Ints, is_straggler
+from dask_diag_lab.views.tasks.task_counts import is_straggler
 from dask_diag_lab.views.view import Control, LegendItem
 
 if TYPE_CHECKING:

@@ -11,16 +11,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.schema import STATES
+from dask_diag_lab.store.arrays import Bools, Floats, Ints
 from dask_diag_lab.store.sums import NO_DURATIONS, Durations
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.look import Look, data_colors, prefix_color
 from dask_diag_lab.views.view import LegendItem
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 PARTS: Final = ("released", "memory", "erred", "processing", "queued", "no-worker")
 """The parts of a bar from the left; what is left of it waits."""
@@ -115,10 +112,10 @@ LEAST_TASKS: Final = 3
 
 
 def is_straggler(
-    prefix: npt.NDArray[np.int64],
-    elapsed_s: npt.NDArray[np.float64],
+    prefix: Ints,
+    elapsed_s: Floats,
     durations: Mapping[int, Durations],
-) -> npt.NDArray[np.bool_]:
+) -> Bools:
     """Return which running tasks take more than `RATIO` medians of their prefix, and `LEAST_S`.
 
     Parameters

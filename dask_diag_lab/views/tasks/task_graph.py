@@ -15,15 +15,14 @@ from bokeh.transform import transform
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.schema import STATES
 from dask_diag_lab.schema.tables import GRAPH
+from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.figure import Source, add_glyph, base_hover
 from dask_diag_lab.views.look import Look, data_colors
 from dask_diag_lab.views.models import GraphEdges, GraphNodes
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.tasks import task_counts as tasks
-from dask_diag_lab.views.tasks.graph_layout import Floats
 from dask_diag_lab.views.tasks.group_graph import TaskGroupGraph
-from dask_diag_lab.views.tasks.task_counts import Ints
 from dask_diag_lab.views.view import Caption, LegendItem, LegendShape, Table
 
 NONE_RECORDED: Final = "No graph was looked at while its tasks were on the scheduler."

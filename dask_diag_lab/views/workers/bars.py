@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final
 import numpy as np
 import numpy.typing as npt
 
+from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
@@ -28,7 +29,6 @@ from dask_diag_lab.views.workers.common import (
     RMM_TOTAL,
     RMM_USED,
     WORKER,
-    Ints,
     WorkerBars,
     WorkerPlot,
     metric,
@@ -108,7 +108,7 @@ class MemoryBars(WorkerPlot, BarPlot):
         return shared_note(self.history.workers)
 
 
-def _known_limits(limits: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _known_limits(limits: Ints) -> Floats:
     """Return limits with NaN for none: the bars write "no limit", and a table nothing."""
     return np.where(limits > 0, limits, np.nan)
 

@@ -7,9 +7,9 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from dask_diag_lab.schema.tables import WORKERS
+from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot
 from dask_diag_lab.views.data import Column, DataPlot, Rows
@@ -17,9 +17,6 @@ from dask_diag_lab.views.names import name_label, no_workers, open_worker
 
 if TYPE_CHECKING:
     from dask_diag_lab.store.workers import WorkerTable
-
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 
 NO_NETWORK: Final = "No worker tells the network traffic of its host yet; heartbeats bring it."
 NO_DISK: Final = (

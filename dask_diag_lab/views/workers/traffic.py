@@ -14,6 +14,7 @@ import numpy as np
 from bokeh.models import FixedTicker, Range1d
 
 from dask_diag_lab.schema import Kind
+from dask_diag_lab.store.arrays import Floats
 from dask_diag_lab.store.sums import ALL, Window
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Part
@@ -24,7 +25,6 @@ from dask_diag_lab.views.models import EvenLabels, UnitHover
 from dask_diag_lab.views.names import in_order, known_names, name_label, worker_name
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import ExtraPlot
-from dask_diag_lab.views.tasks.task_counts import Floats
 from dask_diag_lab.views.view import Table
 from dask_diag_lab.views.workers import common
 from dask_diag_lab.views.workers.common import (
