@@ -231,11 +231,6 @@ _STATES: Final = {
 }
 
 
-MANAGED_ALPHA: Final = 1.0
-UNMANAGED_OLD_ALPHA: Final = 0.7
-UNMANAGED_RECENT_ALPHA: Final = 0.4
-
-
 def prefix_palette(look: Look) -> tuple[str, ...]:
     """Return the colours of task prefixes, in the order in which prefixes appear."""
     return _PREFIXES[look.palette, look.is_dark]

@@ -17,11 +17,6 @@ from dask_diag_lab.store.arrays import Floats, Ints
 from dask_diag_lab.views import format as fmt
 from dask_diag_lab.views.bars import BarPlot, Level, Part
 from dask_diag_lab.views.data import Column, Rows
-from dask_diag_lab.views.look import (
-    MANAGED_ALPHA,
-    UNMANAGED_OLD_ALPHA,
-    UNMANAGED_RECENT_ALPHA,
-)
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.workers.common import (
     GPU_MEMORY,
@@ -54,9 +49,9 @@ class MemoryBars(WorkerPlot, BarPlot):
     """
 
     parts = (
-        Part("managed", "managed", alpha=MANAGED_ALPHA),
-        Part("unmanaged_old", "unmanaged, old", alpha=UNMANAGED_OLD_ALPHA),
-        Part("unmanaged_recent", "unmanaged, recent", alpha=UNMANAGED_RECENT_ALPHA),
+        Part("managed", "managed"),
+        Part("unmanaged_old", "unmanaged, old", alpha=0.7),
+        Part("unmanaged_recent", "unmanaged, recent", alpha=0.4),
         Part("spilled", "spilled to disk", "spilled"),
     )
     levels = (
