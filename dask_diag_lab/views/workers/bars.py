@@ -79,11 +79,8 @@ class MemoryBars(WorkerPlot, BarPlot):
         one that is off is None.
         """
         workers, scheduler = self.history.workers, self.history.scheduler
-        on = (
-            {name: share for name, share in scheduler.thresholds.items() if share}
-            if scheduler
-            else {}
-        )
+        thresholds = scheduler.thresholds if scheduler else {}
+        on = {name: share for name, share in thresholds.items() if share}
         self.marks = sorted((mark for mark in on.items() if mark[1] < 1), key=lambda mark: mark[1])
         used = workers.memory / np.where(workers.memory_limit > 0, workers.memory_limit, np.inf)
         may_spill = used >= min(on.get("target", np.inf), on.get("spill", np.inf))
