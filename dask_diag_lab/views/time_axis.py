@@ -231,7 +231,19 @@ def as_numbers(model: Range1d) -> tuple[float, float]:
     return float(start), float(end)
 
 
-class TimePlot(View):
+class WindowView(View):
+    """A plot with an axis of time, whose window the reader may move."""
+
+    has_period = True
+    window: TimeWindow
+
+    @property
+    def chosen_period(self) -> Window | None:
+        """What is in view, where the reader has put it; see `View.chosen_period`."""
+        return self.window.chosen
+
+
+class TimePlot(WindowView):
     """A plot with time from left to right, which follows the data until the reader moves it.
 
     Attributes
@@ -241,7 +253,6 @@ class TimePlot(View):
     """
 
     live_s: ClassVar[float | None] = None
-    has_period = True
 
     def set_up(self) -> None:
         """Make what it keeps; see `View.set_up`."""
@@ -257,11 +268,6 @@ class TimePlot(View):
         """Show another stretch of time; see `View.show`."""
         super().show(arguments)
         self.window.release()
-
-    @property
-    def chosen_period(self) -> Window | None:
-        """What is in view, where the reader has put it; see `View.chosen_period`."""
-        return self.window.chosen
 
     def command(self, verb: str) -> None:
         """Obey ``live`` (what comes now) and ``fit`` (everything there is)."""

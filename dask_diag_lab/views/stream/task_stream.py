@@ -39,7 +39,7 @@ from dask_diag_lab.views.stream.frame import (
 )
 from dask_diag_lab.views.stream.links import NO_LINKS, SHOWN, Lineage, Links, category_job, path_job
 from dask_diag_lab.views.tasks.task_counts import LEAST_S, erred_item, is_straggler
-from dask_diag_lab.views.time_axis import MARGIN, TimeWindow
+from dask_diag_lab.views.time_axis import MARGIN, TimeWindow, WindowView
 from dask_diag_lab.views.view import Caption, Control, LegendItem, Table, View
 
 DEBOUNCE_S: Final = 0.08
@@ -53,7 +53,7 @@ MAX_RUN: Final = 30
 
 
 @register_plot
-class TaskStream(View):
+class TaskStream(WindowView):
     """One page's task stream.
 
     Attributes
@@ -67,7 +67,6 @@ class TaskStream(View):
     """
 
     name = "task-stream"
-    has_period = True
     # Of the table: so many tasks, the first after `start` or, without one, the last.
     accepts: ClassVar[Sequence[str]] = ("count",)
     choices: ClassVar[Mapping[str, Sequence[str]]] = {"show": tuple(SHOWN)}
@@ -441,11 +440,6 @@ class TaskStream(View):
         elif begin < end and np.isfinite([start, stop]).any():
             self.window.hold(begin, end)
             self.window.zero = begin if self.run else self.window.zero or begin
-
-    @property
-    def chosen_period(self) -> Window | None:
-        """The window, where the reader has put it; see `View.chosen_period`."""
-        return self.window.chosen
 
     @property
     def table_arguments(self) -> Mapping[str, str]:

@@ -33,8 +33,8 @@ from dask_diag_lab.views.names import (
 )
 from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stream.frame import WorkerRows
-from dask_diag_lab.views.time_axis import Timeline, TimeWindow, stepped_span
-from dask_diag_lab.views.view import PERIOD, Caption, Control, LegendItem, Table, View
+from dask_diag_lab.views.time_axis import Timeline, TimeWindow, WindowView, stepped_span
+from dask_diag_lab.views.view import PERIOD, Caption, Control, LegendItem, Table
 
 if TYPE_CHECKING:
     from bokeh.models.ui import UIElement
@@ -165,11 +165,10 @@ def _lines(of: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]: 
 
 
 @register_plot
-class Transfers(View):
+class Transfers(WindowView):
     """The transfers of one worker by peer, or of all workers."""
 
     name = "transfers"
-    has_period = True
     accepts: ClassVar[Sequence[str]] = ("worker",)
     needs: ClassVar[frozenset[str]] = frozenset({"shuffles"})
 
@@ -232,11 +231,6 @@ class Transfers(View):
             self.window.hold(*self.period)
         else:
             self.window.release()
-
-    @property
-    def chosen_period(self) -> Window | None:
-        """What is in view, where the reader has put it; see `View.chosen_period`."""
-        return self.window.chosen
 
     def update(self) -> None:
         """Ask when the last answer is old, and draw what changed; see `View.update`."""
