@@ -130,13 +130,6 @@ OKABE_ITO_DARK: Final = (
     *("#7cc6f2", "#e8702a", "#f0e442", "#a6a6a6"),
 )
 
-_PREFIXES: Final = {
-    ("viridis", False): VIRIDIS_LIGHT,
-    ("viridis", True): VIRIDIS_DARK,
-    ("okabe-ito", False): OKABE_ITO_LIGHT,
-    ("okabe-ito", True): OKABE_ITO_DARK,
-}
-
 
 class Shades:
     """A colour with a meaning: on light canvases, on dark ones, and those of the safe palette."""
@@ -233,7 +226,9 @@ _STATES: Final = {
 
 def prefix_palette(look: Look) -> tuple[str, ...]:
     """Return the colours of task prefixes, in the order in which prefixes appear."""
-    return _PREFIXES[look.palette, look.is_dark]
+    if look.palette == "okabe-ito":
+        return OKABE_ITO_DARK if look.is_dark else OKABE_ITO_LIGHT
+    return VIRIDIS_DARK if look.is_dark else VIRIDIS_LIGHT
 
 
 def prefix_color(index: int, look: Look) -> str:
