@@ -18,7 +18,7 @@ from dask_diag_lab.views.data import Column, JobView, Rows, T
 from dask_diag_lab.views.known_runs import known_run, run_label, version_of
 from dask_diag_lab.views.names import shown_name, worker_label
 from dask_diag_lab.views.registry import register_plot
-from dask_diag_lab.views.view import Table, arguments_of
+from dask_diag_lab.views.view import Table, arguments_of, text_of
 
 if TYPE_CHECKING:
     from dask_diag_lab.store import LiveSession
@@ -194,9 +194,8 @@ class WhereTheTimeGoes(OfWork[Budget], BarPlot):
         """Return what the shares are of; see `DataPlot.note`."""
         its = self.budget
         assert its is not None
-        start, stop = its.window
-        when = f"{fmt.duration(stop - start)} from {fmt.clock(start)}"
-        return f"Shares of the {fmt.duration(its.offered_s)} that all threads were there, {when}"
+        offered, when = fmt.duration(its.offered_s), text_of(its.window)
+        return f"Shares of the {offered} that all threads were there, {when}"
 
     def open_row(self, key: str) -> None:
         """Open the task stream with the moments of a category."""
