@@ -16,6 +16,7 @@ import numpy as np
 
 from dask_diag_lab.schema import Kind, Outcome
 from dask_diag_lab.store.arrays import Bools, Columns, Floats, Ints
+from dask_diag_lab.views.data import MOMENT
 from dask_diag_lab.views.format import count
 from dask_diag_lab.views.names import name_label
 from dask_diag_lab.views.view import Table
@@ -355,10 +356,7 @@ _COLUMNS: Final = ("start", "stop", "slot", "kind", "outcome", "prefix", "nbytes
 _MOMENTS: Final = ("ready", "assigned")
 _UNITS: Final = {
     "t": "s since the first action",
-    "start": "s since the epoch",
-    "stop": "s since the epoch",
-    "ready": "s since the epoch",
-    "assigned": "s since the epoch",
+    **dict.fromkeys(("start", "stop", *_MOMENTS), MOMENT),
     "duration": "s",
     "nbytes": "B",
 }
