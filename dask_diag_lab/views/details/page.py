@@ -194,10 +194,9 @@ class DetailPage(View):
 
 
 def _cells(column: Column, rows: Sequence[Row]) -> ColumnData:
-    values = [row.get(column.name) for row in rows]
-    if column.is_text:
-        return ["" if value is None else value for value in values]
-    return np.array(values, dtype=np.float64)  # None becomes NaN
+    unknown = "" if column.is_text else np.nan
+    values = (row.get(column.name) for row in rows)
+    return [unknown if value is None else value for value in values]
 
 
 def stack_text(stacks: Sequence[Answer]) -> str:
