@@ -83,15 +83,14 @@ class StackPlot(View):
             Div(render_as_text=True, disable_math=True, margin=0, sizing_mode="stretch_width")
             for _ in self.parts
         ]
-        cells = [
+        self._cells = [
             Column(children=[heading, part.build()], sizing_mode="stretch_both", spacing=0)
             for heading, part in zip(self._headings, self.parts, strict=True)
         ]
-        self._cells = cells
         width = 2 if self.is_grid else 1
         self._rows = [
-            Row(children=list(cells[at : at + width]), sizing_mode="stretch_both", spacing=0)
-            for at in range(0, len(cells), width)
+            Row(children=list(self._cells[at : at + width]), sizing_mode="stretch_both", spacing=0)
+            for at in range(0, len(self._cells), width)
         ]
         self._root = Column(children=list(self._rows), sizing_mode="stretch_both", spacing=0)
         self._style()
