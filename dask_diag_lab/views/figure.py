@@ -87,15 +87,14 @@ def add_glyph(
     return renderer
 
 
-def set_properties(model: Model, **values: Any) -> bool:
-    """Set those properties that differ; return whether any did.
+def set_properties(model: Model, **values: Any) -> None:
+    """Set those properties that differ.
 
     Bokeh sends a patch for an equal list or mapping; this does not.
     """
     changed = {name: value for name, value in values.items() if not _has(model, name, value)}
     if changed:
         model.update(**changed)
-    return bool(changed)
 
 
 def _has(model: Model, name: str, value: object) -> bool:
