@@ -230,8 +230,7 @@ MEASURING: Final = (
     "Measuring disk, memory and network one after the other: on idle workers it takes 12 s."
 )
 NOBODY: Final = "there is no worker. Add some with cluster.scale(4)."
-COLORS: Final = ("load_normal", "disk", "transfer")
-KINDS: Final = ("memory", "disk", "network")
+KINDS: Final = {"memory": "load_normal", "disk": "disk", "network": "transfer"}
 
 
 @register_plot
@@ -248,7 +247,7 @@ class Hardware(BarPlot):
     )
     parts = (Part("rate"),)
     merges = "none"
-    levels = tuple(Level(color, label=kind) for color, kind in zip(COLORS, KINDS, strict=True))
+    levels = tuple(Level(color, label=kind) for kind, color in KINDS.items())
     reads = ("workers",)
     label = key = "block"
     noun = "measurement"
