@@ -129,13 +129,10 @@ class Sampling:
         if self.source == TASKS and not live.history.running.count:
             ended = np.nan_to_num(live.history.actions.last_stop)
             may_change &= bool(query.answered_at <= ended + REFRESH_S)
-        every_s = self.refresh_s * (may_change or query.is_useless)
+        # More seldom where many workers give the answer.
+        every_s = refresh_s(REFRESH_S, 0 if self.worker else 2 * len(live.history.workers))
+        every_s *= may_change or query.is_useless
         return self._asked.fresh(kind, every_s=every_s, **arguments)
-
-    @property
-    def refresh_s(self) -> float:
-        """Age at which the answers are asked for again: more where many workers give them."""
-        return refresh_s(REFRESH_S, 0 if self.worker else 2 * len(self._live.history.workers))
 
     def read(self) -> Profile | None:
         """Return the profile of now, read off the loop; None before the first has been read."""
