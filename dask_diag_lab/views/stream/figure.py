@@ -245,7 +245,6 @@ class StreamFigure(Timeline):
 
     def show(self, frame: Frame) -> None:
         """Draw a frame, with rows and names and a zero of its own."""
-        self.zero = frame.zero
         set_properties(self.texts, zero=frame.zero)
         self.name_rows(frame.rows.workers)
         self.blocks.show(frame.sent)
