@@ -288,8 +288,7 @@ def add_moves(plot: figure) -> None:
 
     Dragging with Alt or Ctrl zooms to the stretch that it marks.
     """
-    zoom = WheelZoomTool(dimensions="width")
-    zoom.update(modifiers={"ctrl": True})
+    zoom = WheelZoomTool(dimensions="width", modifiers={"ctrl": True})
     plot.add_tools(zoom)
     plot.toolbar.update(active_drag=add_stretch_tool(plot, "width"), active_scroll=zoom)
 
@@ -336,7 +335,6 @@ class Timeline:
         What the axis calls 0 s now, in seconds since the epoch.
     time : TimeRange
         Of the axis; also when the reader last moved it or the rows.
-    wheel : RowsWheelTool
     workers : Source
         Names of the rows: ``label``, ``first``, ``count``, ``is_gone`` of each worker.
     """
@@ -371,14 +369,13 @@ class Timeline:
     def _add_gestures(self, min_row_px: int) -> None:
         # Both dimensions: the rows' bounds hold them where all of them fit.
         drag = add_stretch_tool(self.figure, "both")
-        self.wheel = wheel = RowsWheelTool(
+        wheel = RowsWheelTool(
             dimensions="width",
             rows=self.y_range,
             min_row_px=min_row_px,
         )
         self.figure.add_tools(wheel)
-        self.figure.toolbar.active_drag = drag
-        self.figure.toolbar.active_scroll = wheel
+        self.figure.toolbar.update(active_drag=drag, active_scroll=wheel)
 
     @property
     def rows(self) -> tuple[float, float]:
