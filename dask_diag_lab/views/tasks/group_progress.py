@@ -185,8 +185,7 @@ class TaskGroupProgress(JobView[Layers], TimePlot, FigureView):
 
     def make_figure(self, source: ColumnDataSource) -> figure:
         """Return the figure; see `FigureView.make_figure`."""
-        plot = self.new_figure(x_range=self._time.model, y_range=self._y)
-        plot.update(min_border_left=8)
+        plot = self.new_figure(x_range=self._time.model, y_range=self._y, min_border_left=8)
         make_time_axis(plot)
         plot.xgrid.visible = False
         plot.yaxis.ticker = AdaptiveTicker(mantissas=[1, 2, 5], min_interval=1, num_minor_ticks=0)
