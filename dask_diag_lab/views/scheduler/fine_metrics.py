@@ -20,10 +20,6 @@ from dask_diag_lab.views.registry import register_plot
 from dask_diag_lab.views.stack import ExtraPlot, extra_table
 from dask_diag_lab.views.view import Control, Table
 
-NOTHING: Final = (
-    "Nothing was reported yet, or not in this unit for this span. Figures appear a second or two"
-    " after the first task has ended."
-)
 THREAD_CONTEXT: Final = "execute"
 """The context whose activities hold a worker's thread; all others run beside the threads."""
 ENCLOSING: Final = ("idle", "process", "p2p-idle", "p2p-process")
@@ -109,7 +105,10 @@ class FineMetrics(ExtraPlot, BarPlot):
 
     reads = ("fine", "activities", "workers")
     needs = frozenset({"fine", "activities"})
-    empty = NOTHING
+    empty = (
+        "Nothing was reported yet, or not in this unit for this span. Figures appear a second or"
+        " two after the first task has ended."
+    )
     name = "fine-performance-metrics"
     has_period = True
 

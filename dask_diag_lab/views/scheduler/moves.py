@@ -111,11 +111,6 @@ class Stealing(ExtraStack):
     plots = (_StealingOverTime, _StealingWorkers)
 
 
-NO_SHUFFLE: Final = (
-    "No P2P shuffle has been reported since these diagnostics began. Dask uses it for merge,"
-    " set_index and rechunk of data that does not fit into one worker; one that is over within"
-    " a heartbeat reports nothing."
-)
 NEWEST: Final = ""
 MOVED: Final = ("comm_written", "comm_read", "disk_written", "disk_read")
 BUFFERS: Final = ("comm_memory", "disk_memory")
@@ -128,7 +123,11 @@ class _ShuffleBars(ExtraPlot, WorkerBars):
     label = "name"
     order = "size"
     reads = ("shuffles", "workers")
-    empty = NO_SHUFFLE
+    empty = (
+        "No P2P shuffle has been reported since these diagnostics began. Dask uses it for merge,"
+        " set_index and rechunk of data that does not fit into one worker; one that is over within"
+        " a heartbeat reports nothing."
+    )
     settings = ("shuffle",)
     shuffle = NEWEST
 

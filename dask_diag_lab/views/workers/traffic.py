@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 
     from dask_diag_lab.store import History
 
-NO_TRANSFERS: Final = (
-    "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
-    "that another worker holds."
-)
 MAX_PAIRS: Final = 2000
 """A hundred workers have ten thousand: a browser would take long to draw these."""
 
@@ -55,7 +51,10 @@ _PALEST, _STRONGEST = 0.15, 0.65
 class Bandwidth(ExtraPlot, DataPlot):
     """Rows of one of the two extra tables."""
 
-    empty = NO_TRANSFERS
+    empty = (
+        "No transfers above 1 MB yet. Workers send results to each other when a task needs data "
+        "that another worker holds."
+    )
 
     @property
     def rates(self) -> Floats:
