@@ -59,7 +59,7 @@ STYLES: Final[Mapping[str, Style]] = {
     ),
     "unbalanced": Style("memory_near", "x", "some workers have too much to do, others nothing"),
     "dependencies": Style("load_normal", "+", "tasks wait for others, or there are too few"),
-    "client": Style("track", "", "nothing was submitted; the code in between took it"),
+    "client": Style("gone", "", "nothing was submitted; the code in between took it"),
 }
 
 

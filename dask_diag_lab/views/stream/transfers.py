@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
-from bokeh.models import HBar
+from bokeh.models import Rect
 
 from dask_diag_lab.jobs import Latest
 from dask_diag_lab.store.arrays import Columns
@@ -189,9 +189,10 @@ class Transfers(WindowView):
     def build(self) -> UIElement:
         """Return the timeline; see `View.build`."""
         self.timeline = Timeline(self.look, self.window, MIN_ROW_PX)
-        self.rects = Source("left", "right", "y", "color", "alpha", *_TEXTS)
-        # An outline keeps transfers of a millisecond visible in a picture of minutes.
-        bar = HBar(y="y", left="left", right="right", height=_HALF, line_width=1)
+        self.rects = Source("x", "width", "y", "color", "alpha", *_TEXTS)
+        # An outline keeps transfers of a millisecond visible in a picture of minutes. Bokeh's bars
+        # would draw it at the frame's edge of those that are out of view.
+        bar = Rect(x="x", y="y", width="width", height=_HALF, line_width=1)
         bar.update(fill_color="color", line_color="color", fill_alpha="alpha", line_alpha="alpha")
         figure = self.timeline.figure
         renderer = add_glyph(figure, self.rects.model, bar)
@@ -263,8 +264,8 @@ class Transfers(WindowView):
         self.timeline.name_rows(frame.workers)
         self.rects.set(
             {
-                "left": drawn["start"] - zero,
-                "right": drawn["stop"] - zero,
+                "x": (drawn["start"] + drawn["stop"]) / 2 - zero,
+                "width": drawn["seconds"],
                 "y": drawn["row"] + np.where(is_incoming, -_HALF, _HALF) / 2 * 1.08,
                 "color": [colors.incoming if i else colors.outgoing for i in is_incoming],
                 "alpha": np.clip(rates / fastest, _PALEST, 1.0),

@@ -59,7 +59,7 @@ def test_received_is_above_and_sent_below_the_middle_of_a_row() -> None:
 def test_width_is_the_duration_and_slow_ones_are_pale() -> None:
     rows = [transfer(1, 0, 0.0, took=2.0, rate=1e6), transfer(1, 0, 5.0, rate=1e9)]
     data = opened(Transfers(asked(*rows)[0])).rects.model.data
-    assert data["right"][0] - data["left"][0] == 2.0
+    assert data["width"][0] == 2.0
     assert data["alpha"][0] < data["alpha"][1]
 
 
@@ -93,8 +93,8 @@ def test_all_or_the_last_minute_is_followed_until_the_reader_moves() -> None:
     assert view.timeline.times == pytest.approx((9040.5, 9100.5))
     view.command("fit")
     start, end = view.timeline.times
-    assert start < min(view.rects.model.data["left"])
-    assert end > max(view.rects.model.data["right"])
+    assert start < min(view.rects.model.data["x"])
+    assert end > max(view.rects.model.data["x"])
 
 
 def test_choice_of_another_worker_asks_for_it() -> None:
@@ -115,7 +115,7 @@ def test_long_logs_are_read_off_the_loop() -> None:
     assert len(elsewhere.open) == 1
     elsewhere.finish()
     view.update()
-    assert len(view.rects.model.data["left"]) == 100
+    assert len(view.rects.model.data["x"]) == 100
     assert elsewhere.open == []
     assert view.caption.empty == ""
     assert view.caption.headline == "0.977 GiB received · 0 B sent · 100 in the logs"
@@ -128,4 +128,4 @@ def test_a_failure_is_noted_and_the_last_picture_kept() -> None:
     live.fail(query, "The worker did not answer.")
     view.update()
     assert "The worker did not answer." in view.caption.note
-    assert len(view.rects.model.data["left"]) == 1
+    assert len(view.rects.model.data["x"]) == 1
