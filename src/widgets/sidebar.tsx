@@ -147,8 +147,8 @@ export class Sidebar extends SidePanel {
   runsOf(id: string): readonly IRun[] {
     const all = this.host.services.runs.of(id);
     const newest = all[0]?.number ?? 0;
-    const shown = this._newestRuns.get(id) ?? 0;
-    const kept = shown > 0 && this._moving !== 0 ? shown : newest;
+    const shown = this._newestRuns.get(id) ?? newest;
+    const kept = this._moving === 0 ? newest : shown;
     this._newestRuns.set(id, kept);
     return all.filter(one => one.number <= kept);
   }
