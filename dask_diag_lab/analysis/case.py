@@ -55,7 +55,7 @@ class Case:
     facts : Facts
     names : mapping of int to str
         Prefixes by string id.
-    addresses : sequence of str
+    addresses, worker_names : sequence of str
         Of the workers, in the order of ``facts.workers``.
     needs : mapping of str to set of str
         Which prefixes the tasks of a prefix may wait for.
@@ -93,6 +93,7 @@ class Case:
     facts: Facts
     names: Mapping[int, str]
     addresses: Sequence[str]
+    worker_names: Sequence[str]
     needs: Mapping[str, set[str]]
     series: Mapping[str, Series]
     events: Sequence[tuple[float, str, Mapping[str, Any]]]  # as `EventLog.rows`
@@ -274,9 +275,12 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
     since = window.start - LOSS_S
     left = [at for at, kind, _ in history.events.rows if kind in DEPARTURES and at >= since]
     scheduler = history.scheduler
+    addresses = history.strings.take(np.unique(slots.worker).tolist())
+    called = [slots.names.get(address, address) for address in addresses]
     rest: dict[str, Any] = {  # the rest of the fields of a case
         "names": {history.strings.intern(name): name for name in history.prefix_index.names},
-        "addresses": history.strings.take(np.unique(slots.worker).tolist()),
+        "addresses": addresses,
+        "worker_names": [f"worker {name}" if name.isdecimal() else name for name in called],
         "needs": _needs(history),
         "events": [one for one in history.events.rows if window.start <= one[0] <= window.stop],
         "first_loss": min(left, default=np.inf),

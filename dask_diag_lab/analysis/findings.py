@@ -35,6 +35,11 @@ SPILLING: Final = 0.1
 """Of the thread time on disk: tasks and data come late, and are unbalanced, because of it."""
 LONG_S: Final = 0.1
 """Tasks of this length cost next to nothing beside what they do."""
+LARGE: Final = 1e5
+"""Bytes that a task may carry: a task itself has some thousands."""
+SLOWEST: Final = 5e7
+"""Bytes a second that go from the client over the scheduler to a worker: half the bandwidth that
+`distributed` takes for granted, as they go twice."""
 
 Words = Mapping[str, Any]  # texts and numbers
 Write = Callable[[str, float], str]
@@ -174,10 +179,13 @@ def _large_graph(case: Case) -> Found | None:
         return None
     prefix = int(of.argmax())
     n, total = int((tasks["prefix"] == prefix).sum()), float(of[prefix])
-    lost_s = case.seconds("starting", "scheduler", "deserialize")
+    # Short tasks take long to start whatever they carry.
+    sending_s = total / SLOWEST * case.threads
+    lost_s = min(case.seconds("starting", "scheduler", "deserialize"), sending_s)
     name = case.names.get(prefix, "")
     words: Words = {"n": n, "total": total, "each": total / n, "prefix": name}
-    return Found(total, n, lost_s, _of("starting", "scheduler", "deserialize"), words, name)
+    ratio, of_categories = total * (total / n >= LARGE), _of("starting", "scheduler", "deserialize")
+    return Found(ratio, n, lost_s, of_categories, words, name)
 
 
 def _tiny_tasks(case: Case) -> Found | None:
@@ -208,7 +216,10 @@ def _skew(case: Case) -> Found | None:
         stop = float(tasks["stop"][slow].max())
         others_end = float(tasks["stop"][others].max(initial=-inf))
         start = max(others_end, float(tasks["start"][slow].min()) + median_s)
-        if start >= stop:
+        moments, n_unfinished = case.n_unfinished
+        began, ended = np.searchsorted(moments, (tasks["start"][slow].min() - 1e-3, stop))
+        # Where there were too few tasks before they took long, they are not why.
+        if start >= stop or n_unfinished[began:ended].max(initial=0) < round(case.threads):
             continue
         prefix, idle_s = case.names.get(of.prefix, ""), case.idle_in(start, stop)
         words: Words = {"n": len(slow), "of": n, "prefix": prefix, "longest": longest_s}
@@ -242,17 +253,21 @@ def _slow_worker(case: Case) -> Found | None:
     slow = int(ratios.argmax())
     ratio, busy_s = float(ratios[slow]), float(case.tasks["seconds"][worker == slow].sum())
     address, n, lost_s = case.addresses[slow], int(n_of[slow]), busy_s * (1 - 1 / ratio)
-    words: Words = {"worker": address, "times": ratio}
+    words: Words = {"worker": case.worker_names[slow], "times": ratio}
     which = {"worker": address}
     return Found(ratio, n, lost_s, _of("slow"), words, address, arguments=which)
 
 
 def _few_tasks(case: Case) -> Found | None:
-    if not case.prefixes or len(case.prefixes[0].rows) >= 2 * case.threads:
+    if not case.prefixes:
         return None
     moments, n = case.n_unfinished
     lasts_s = np.diff(moments, append=moments[-1:])
     few_s = float(lasts_s[(n > 0) & (n < case.threads)].sum())
+    enough_s = float(lasts_s[n >= case.threads].sum())
+    if len(case.prefixes[0].rows) >= 2 * case.threads and enough_s > 0.05 * case.wall_s:
+        return None  # there were few at the end only
+    at_once = round(float((n * lasts_s).sum()) / max(few_s + enough_s, 1e-9))
     largest, path = case.prefixes[0], critical_path(case)
     if not path.steps:  # it is not known why there were few
         return None
@@ -260,7 +275,7 @@ def _few_tasks(case: Case) -> Found | None:
         return None
     prefix = case.names.get(largest.prefix, "")
     words: Words = {"n": len(largest.rows), "threads": case.threads, "prefix": prefix, "few": few_s}
-    lost_s = case.seconds("dependencies")
+    words, lost_s = {**words, "once": max(at_once, 1)}, case.seconds("dependencies")
     return Found(few_s / case.wall_s, 1, lost_s, _of("dependencies"), words, prefix)
 
 
@@ -281,8 +296,10 @@ def _unbalanced(case: Case) -> Found | None:
     busy_s = np.bincount(case.tasks["worker"], case.tasks["seconds"], len(case.addresses))
     if not case.is_there.any() or _is_spilling(case):
         return None
-    most, median_s = int(busy_s.argmax()), float(np.median(busy_s[case.is_there]))
-    words: Words = {"worker": case.addresses[most], "busy": float(busy_s[most]), "median": median_s}
+    most = int(busy_s.argmax())
+    others = np.delete(busy_s, most)[np.delete(case.is_there, most)]
+    words: Words = {"worker": case.worker_names[most], "busy": float(busy_s[most])}
+    words = {**words, "median": float(np.median(others)) if len(others) else 0.0}
     lost_s = case.seconds("unbalanced")
     n, of = len(case.tasks["start"]), _of("unbalanced")
     return Found(case.share("unbalanced"), n, lost_s, of, words, case.addresses[most])
@@ -360,13 +377,13 @@ def _leak(case: Case) -> Found | None:
     total = unmanaged.total
     if n < 3 or not (np.ptp(done) and np.ptp(total)):
         return None
-    grown = float(np.median(total[-3:]) - np.median(total[:3]))
-    half = n // 2
+    columns, half = (total, done, unmanaged.times), n // 2
+    grown, n_tasks, took_s = (float(np.median(c[-3:]) - np.median(c[:3])) for c in columns)
     is_steady = np.corrcoef(done, total)[0, 1] > 0.9 and total[-1] - total[half] > grown / 4
     n_workers = max(float(unmanaged.n[-1]), 1.0)
     left = case.memory_limit * n_workers * (case.thresholds.get("pause") or 1.0) - memory.total[-1]
-    until_s = max(left, 0.0) / grown * case.wall_s if grown > 0 else inf
-    words: Words = {"grown": grown, "n": int(np.ptp(done)), "until": until_s}
+    until_s = max(left, 0.0) / grown * took_s if grown > 0 else inf
+    words: Words = {"grown": grown, "n": round(n_tasks), "until": until_s}
     ratio = grown / (case.memory_limit * n_workers) * bool(is_steady)
     return Found(ratio, n, 0.0, _of("leak"), words)
 

@@ -331,6 +331,17 @@ def carrying(client: Client, *, is_scattered: bool = False) -> None:
         wait(client.map(partial(total_of, data), range(100), pure=False))
 
 
+def one_by_one(client: Client) -> None:
+    for _ in range(30):
+        client.submit(nap, 0.1, pure=False).result()
+
+
+def records(client: Client, n_each: int = 1) -> None:
+    """Read 12 MB in 2500 records, so many in a task."""
+    data = [os.urandom(5000) for _ in range(2500)]
+    wait(client.map(len, [data[at : at + n_each] for at in range(0, 2500, n_each)], pure=False))
+
+
 FOUR: Final = {"n_workers": 2, "threads_per_worker": 2}
 ONES: Final = {"n_workers": 4, "threads_per_worker": 1}
 TWO: Final = {"n_workers": 2, "threads_per_worker": 1}
@@ -343,6 +354,9 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
         ("tiny-tasks", IO),
         many(nap, [0.001] * 2000),
         many(nap_often, [0.001] * 40, [50] * 40),
+    ),
+    "tiny tasks of records": Workload(
+        ("tiny-tasks",), records, lambda client: records(client, 250), TWO
     ),
     "data in the graph": Workload(
         ("large-graph", "tiny-tasks"),
@@ -362,6 +376,7 @@ WORKLOADS: Final[Mapping[str, Workload]] = {
         ONES,
     ),
     "few tasks": Workload(("few-tasks", IO), many(nap, [2.0] * 2), many(nap, [0.5] * 8)),
+    "one at a time": Workload(("few-tasks", IO), one_by_one, many(nap, [0.1] * 30), TWO),
     "a chain": Workload(("critical-path", IO), chain, many(nap, [0.3] * 10)),
     "bound to a worker": Workload(("unbalanced", IO), bound, many(nap, [0.1] * 60)),
     "far from its data": Workload(

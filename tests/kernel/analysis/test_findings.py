@@ -62,10 +62,10 @@ def stragglers(maker: BatchMaker) -> Mapping[str, Any]:
     return {}
 
 
-def short(maker: BatchMaker) -> Mapping[str, Any]:
+def short(maker: BatchMaker, graph: int = 0) -> Mapping[str, Any]:
     for at in range(400):
         start = at // 4 / 10
-        ran(maker, start + 0.08, start + 0.1, at % 4, assigned=0.08, wait=0.08)
+        ran(maker, start + 0.08, start + 0.1, at % 4, assigned=0.08, wait=0.08, graph=graph)
     return {}
 
 
@@ -206,7 +206,15 @@ def carrying(maker: BatchMaker) -> Mapping[str, Any]:
         for second in range(0, 10, 2):
             moments = {"ready": 1.0, "assigned": 1.0}
             ran(maker, second + 1, second + 2, worker, graph=1, **moments)
-    return {"graphs": [(1, 0.0, "mine", 20, 1e6)]}
+    return {"graphs": [(1, 0.0, "mine", 20, 1e8)]}
+
+
+def one_at_a_time(maker: BatchMaker) -> Mapping[str, Any]:
+    """The client waits for each result before it submits the next task; one takes longer."""
+    begins = np.array([*np.arange(0.0, 7), 9.5])
+    for at, (start, stop) in enumerate(zip(begins, [*begins[1:], 10.0], strict=True), 1):
+        ran(maker, start, stop, at % 4, graph=at)
+    return {"graphs": [(at, float(start), "mine", 1) for at, start in enumerate(begins, 1)]}
 
 
 @pytest.mark.parametrize(
@@ -220,6 +228,7 @@ def carrying(maker: BatchMaker) -> Mapping[str, Any]:
         ("slow-worker", slow_worker, 10 * 0.5 / 4),
         ("critical-path", chain, 7.5),
         ("few-tasks", few, 5.0),
+        ("few-tasks", one_at_a_time, 7.5),
         ("transfer", fetching, 5.0),
         ("unbalanced", crowded, (3 * 7 + 2 + 1) / 4),
         ("failed-attempts", failing, 2.0),
@@ -241,6 +250,14 @@ def test_a_cause_is_found_with_what_it_costs(cause: str, make: Make, saved_s: fl
     assert its[cause].saved_s == pytest.approx(saved_s, nan_ok=True, rel=0.1)
     assert "{" not in its[cause].text + its[cause].advice
     assert next(iter(its)) == cause
+
+
+def test_tasks_that_carry_only_themselves_are_too_short() -> None:
+    def small(maker: BatchMaker) -> Mapping[str, Any]:
+        short(maker, graph=1)
+        return {"graphs": [(1, 0.0, "mine", 400, 5e4)]}
+
+    assert list(found(case_with(small))) == ["tiny-tasks"]
 
 
 def test_what_waits_for_a_worker_that_may_run_it_is_not_the_client() -> None:
@@ -398,7 +415,7 @@ def test_workers_that_left_before_are_not_among_half_of_the_workers() -> None:
     maker.time = T0 + 10
     history.apply(maker.batch())
     text = found(case_of(history, Window(T0, T0 + 10), T0 + 10)())["unbalanced"].text
-    assert "half of the workers 6.00 s" in text
+    assert "half of the others for 6.00 s" in text
 
 
 def test_what_follows_from_spilling_is_no_finding_of_its_own() -> None:
