@@ -265,9 +265,10 @@ def _few_tasks(case: Case) -> Found | None:
     lasts_s = np.diff(moments, append=moments[-1:])
     few_s = float(lasts_s[(n > 0) & (n < case.threads)].sum())
     enough_s = float(lasts_s[n >= case.threads].sum())
-    if len(case.prefixes[0].rows) >= 2 * case.threads and enough_s > 0.05 * case.wall_s:
-        return None  # there were few at the end only
     at_once = round(float((n * lasts_s).sum()) / max(few_s + enough_s, 1e-9))
+    is_well = enough_s > 0.05 * case.wall_s or at_once > case.threads / 2
+    if len(case.prefixes[0].rows) >= 2 * case.threads and is_well:
+        return None  # there were few at the end only, or nearly enough
     largest, path = case.prefixes[0], critical_path(case)
     if not path.steps:  # it is not known why there were few
         return None
