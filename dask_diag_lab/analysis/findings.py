@@ -261,13 +261,13 @@ def _slow_worker(case: Case) -> Found | None:
 def _few_tasks(case: Case) -> Found | None:
     if not case.prefixes:
         return None
-    moments, n = case.n_unfinished
+    threads, (moments, n) = round(case.threads), case.n_unfinished
     lasts_s = np.diff(moments, append=moments[-1:])
-    few_s = float(lasts_s[(n > 0) & (n < case.threads)].sum())
-    enough_s = float(lasts_s[n >= case.threads].sum())
+    few_s = float(lasts_s[(n > 0) & (n < threads)].sum())
+    enough_s = float(lasts_s[n >= threads].sum())
     at_once = round(float((n * lasts_s).sum()) / max(few_s + enough_s, 1e-9))
-    is_well = enough_s > 0.05 * case.wall_s or at_once > case.threads / 2
-    if len(case.prefixes[0].rows) >= 2 * case.threads and is_well:
+    is_well = enough_s > 0.05 * case.wall_s or at_once > threads / 2
+    if len(case.prefixes[0].rows) >= 2 * threads and is_well:
         return None  # there were few at the end only, or nearly enough
     largest, path = case.prefixes[0], critical_path(case)
     if not path.steps:  # it is not known why there were few
@@ -275,7 +275,7 @@ def _few_tasks(case: Case) -> Found | None:
     if path.n_chain > 2 and float(case.tasks["seconds"].sum()) < 1.5 * path.chain_s:
         return None
     prefix = case.names.get(largest.prefix, "")
-    words: Words = {"n": len(largest.rows), "threads": case.threads, "prefix": prefix, "few": few_s}
+    words: Words = {"n": len(largest.rows), "threads": threads, "prefix": prefix, "few": few_s}
     words, lost_s = {**words, "once": max(at_once, 1)}, case.seconds("dependencies")
     return Found(few_s / case.wall_s, 1, lost_s, _of("dependencies"), words, prefix)
 
