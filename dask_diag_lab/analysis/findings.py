@@ -217,9 +217,9 @@ def _skew(case: Case) -> Found | None:
         others_end = float(tasks["stop"][others].max(initial=-inf))
         start = max(others_end, float(tasks["start"][slow].min()) + median_s)
         moments, n_unfinished = case.n_unfinished
-        began, ended = np.searchsorted(moments, (tasks["start"][slow].min() - 1e-3, stop))
+        began, ended = np.searchsorted(moments, (tasks["start"][slow].min(), stop))
         # Where there were too few tasks before they took long, they are not why.
-        if start >= stop or n_unfinished[began:ended].max(initial=0) < round(case.threads):
+        if start >= stop or n_unfinished[max(began - 1, 0) : ended].max() < round(case.threads):
             continue
         prefix, idle_s = case.names.get(of.prefix, ""), case.idle_in(start, stop)
         words: Words = {"n": len(slow), "of": n, "prefix": prefix, "longest": longest_s}
