@@ -30,7 +30,8 @@ LEAST_SHARE: Final = 0.02
 MOST_UNKNOWN: Final = 0.05
 """Of the thread time: where more was not recorded, there are no findings."""
 MOST_WAITING: Final = 0.3
-"""Of the thread time: where tasks waited more, nobody can say how much faster it could be."""
+"""Of the thread time: where tasks waited more, or other runs had more, nobody can say how much
+faster it could be."""
 SPILLING: Final = 0.1
 """Of the thread time on disk: tasks and data come late, and are unbalanced, because of it."""
 LONG_S: Final = 0.1
@@ -591,6 +592,9 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         write("percent", 100 * case.share(of)) for of in ("computing", "waiting-in-tasks")
     )
     so_far = "" if case.is_over else " so far"
+    if case.share("other-runs") > MOST_WAITING:
+        others = write("percent", 100 * case.share("other-runs"))
+        return f"Other runs had the threads for {others} of the time{so_far}: {share} computing"
     if case.share("waiting-in-tasks") > MOST_WAITING:
         waiting = f"{waits} waiting in tasks, for files, locks, the interpreter or a busy CPU"
         most = max(case.budget.seconds, key=case.share)

@@ -362,6 +362,17 @@ def test_where_nobody_can_begin_it_says_so_and_of_the_next_block_it_does_not() -
     assert "no-worker" not in found(case_with(lambda maker: {**busy(maker, 5), **stuck}))
 
 
+def test_of_a_run_that_others_held_up_it_is_not_said_that_all_is_well() -> None:
+    def beside(maker: BatchMaker) -> Mapping[str, Any]:
+        busy(maker, 9, graph=2)
+        for worker in range(4):
+            ran(maker, 9, 10, worker, wait=9.0, graph=1)
+        return {"graphs": [(1, 0.0, "mine", 4), (2, 0.0, "other", 36)]}
+
+    says = verdict(case_with(beside, run=1), [], fmt.write)
+    assert says == "Other runs had the threads for 90 % of the time: 10 % computing"
+
+
 def test_of_a_half_idle_run_it_is_not_said_that_all_is_well() -> None:
     case = case_with(lambda maker: busy(maker, 6), run=0)
     assert not found(case)
