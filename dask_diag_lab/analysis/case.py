@@ -278,6 +278,7 @@ def case_of(history: History, window: Window, now: float, run: int = 0) -> Calla
     addresses = history.strings.take(np.unique(slots.worker).tolist())
     called = [slots.names.get(address, address) for address in addresses]
     rest: dict[str, Any] = {  # the rest of the fields of a case
+        # All of these are interned.
         "names": {history.strings.intern(name): name for name in history.prefix_index.names},
         "addresses": addresses,
         "worker_names": [f"worker {name}" if name.isdecimal() else name for name in called],

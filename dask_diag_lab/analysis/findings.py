@@ -34,13 +34,15 @@ MOST_WAITING: Final = 0.3
 faster it could be."""
 SPILLING: Final = 0.1
 """Of the thread time on disk: tasks and data come late, and are unbalanced, because of it."""
+LEAST_SPILLS: Final = 5
+"""Reads and writes: fewer are no finding of their own."""
 LONG_S: Final = 0.1
 """Tasks of this length cost next to nothing beside what they do."""
 LARGE: Final = 1e5
 """Bytes that a task may carry: a task itself has some thousands."""
-SLOWEST: Final = 5e7
-"""Bytes a second that go from the client over the scheduler to a worker: half the bandwidth that
-`distributed` takes for granted, as they go twice."""
+LEAST_BYTES_PER_S: Final = 5e7
+"""From the client over the scheduler to a worker: half the bandwidth that `distributed` takes for
+granted, as bytes go twice."""
 
 Words = Mapping[str, Any]  # texts and numbers
 Write = Callable[[str, float], str]
@@ -175,18 +177,18 @@ def _of(*categories: str) -> frozenset[str]:
 def _large_graph(case: Case) -> Found | None:
     tasks, known = case.tasks, len(case.carried)
     nbytes = case.carried[np.where(tasks["graph"] < known, tasks["graph"], 0)]
-    of = np.bincount(tasks["prefix"], nbytes)
+    of, each = np.bincount(tasks["prefix"], nbytes), np.bincount(tasks["prefix"])
+    of[of < LARGE * each] = 0
     if not of.any():
         return None
     prefix = int(of.argmax())
-    n, total = int((tasks["prefix"] == prefix).sum()), float(of[prefix])
+    n, total = int(each[prefix]), float(of[prefix])
+    sending_s = total / LEAST_BYTES_PER_S * case.threads
     # Short tasks take long to start whatever they carry.
-    sending_s = total / SLOWEST * case.threads
     lost_s = min(case.seconds("starting", "scheduler", "deserialize"), sending_s)
     name = case.names.get(prefix, "")
     words: Words = {"n": n, "total": total, "each": total / n, "prefix": name}
-    ratio, of_categories = total * (total / n >= LARGE), _of("starting", "scheduler", "deserialize")
-    return Found(ratio, n, lost_s, of_categories, words, name)
+    return Found(total, n, lost_s, _of("starting", "scheduler", "deserialize"), words, name)
 
 
 def _tiny_tasks(case: Case) -> Found | None:
@@ -266,18 +268,21 @@ def _few_tasks(case: Case) -> Found | None:
     lasts_s = np.diff(moments, append=moments[-1:])
     few_s = float(lasts_s[(n > 0) & (n < threads)].sum())
     enough_s = float(lasts_s[n >= threads].sum())
-    at_once = round(float((n * lasts_s).sum()) / max(few_s + enough_s, 1e-9))
-    is_well = enough_s > 0.05 * case.wall_s or at_once > threads / 2
-    if len(case.prefixes[0].rows) >= 2 * threads and is_well:
-        return None  # there were few at the end only, or nearly enough
+    rows, how = case.prefixes[0].rows, ""
+    if len(rows) >= 2 * threads:  # few at once, as the client waits before it submits more
+        at_once = round(float((n * lasts_s).sum()) / max(few_s + enough_s, 1e-9))
+        is_one_graph = len(np.unique(case.tasks["graph"][rows])) <= len(rows) / max(threads, 2)
+        if is_one_graph or enough_s > 0.05 * case.wall_s or at_once > threads / 2:
+            return None
+        how = f", {at_once or 1} at once,"
     largest, path = case.prefixes[0], critical_path(case)
     if not path.steps:  # it is not known why there were few
         return None
     if path.n_chain > 2 and float(case.tasks["seconds"].sum()) < 1.5 * path.chain_s:
         return None
     prefix = case.names.get(largest.prefix, "")
-    words: Words = {"n": len(largest.rows), "threads": threads, "prefix": prefix, "few": few_s}
-    words, lost_s = {**words, "once": max(at_once, 1)}, case.seconds("dependencies")
+    words: Words = {"n": len(rows), "threads": threads, "prefix": prefix, "few": few_s, "how": how}
+    lost_s = case.seconds("dependencies")
     return Found(few_s / case.wall_s, 1, lost_s, _of("dependencies"), words, prefix)
 
 
@@ -308,7 +313,8 @@ def _unbalanced(case: Case) -> Found | None:
 
 
 def _transfer(case: Case) -> Found | None:
-    if _is_spilling(case):  # what the other worker has may have to be read first
+    memory_s = case.seconds("disk", "paused")
+    if _is_spilling(case) and case.seconds("transfer") < 2 * memory_s:  # it is read first
         return None
     is_moved = (case.actions["kind"] == Kind.TRANSFER) & (case.actions["task"] >= 0)
     prefix, its_s = case.most("transfer")
@@ -345,7 +351,7 @@ def _on_disk(case: Case) -> Found:
     starting_s = min(case.seconds("starting"), writing_s * case.threads / n_workers)
     lost_s = case.seconds("disk", "paused") + starting_s
     words: Words = {"written": sum(written), "prefix": prefix, "lost": lost_s}
-    words = {**words, "share": 100 * case.share("disk", "paused")}
+    words = {**words, "share": 100 * case.share("disk")}
     return Found(case.share("disk", "paused"), n, lost_s, _of("disk", "paused"), words, prefix)
 
 
@@ -353,9 +359,10 @@ def _paused(case: Case) -> Found:
     found, pauses, window = _on_disk(case), case.facts.pauses, case.facts.window
     is_in = (pauses["stop"] > window.start) & (pauses["start"] < window.stop)
     n = len(np.unique(pauses["worker"][is_in]))
-    paused_s, disk_s = case.seconds("paused"), case.seconds("disk")
+    paused_s = case.seconds("paused")
+    is_main = paused_s > case.seconds("disk") or found.n < LEAST_SPILLS
     words = {**found.words, "n": n, "workers": int(case.is_there.sum()), "lost": paused_s}
-    return found._replace(ratio=case.share("paused") * (paused_s > disk_s), n=n, words=words)
+    return found._replace(ratio=case.share("paused") * is_main, n=n, words=words)
 
 
 def _bad_chunks(case: Case) -> Found | None:
@@ -501,8 +508,8 @@ def _scheduler(case: Case) -> Found | None:
 
 def _no_worker(case: Case) -> Found:
     n, how, lacked_s = case.n_stuck, "may run", case.without_workers_s
-    has_died = any(kind == "worker-killed" for _, kind, _ in case.events)  # why there was none
-    if not (n or has_died) and lacked_s > max(LEAST_S, 0.05 * case.wall_s):
+    has_died = any(kind == "worker-killed" for _, kind, _ in case.events)  # others come in time
+    if not n and lacked_s > max(LEAST_S, (0.3 if has_died else 0.05) * case.wall_s):
         n, how = len(case.tasks["start"]), f"was there for {lacked_s:.1f} s, to run"
     return Found(1.0, n, 0.0, _of("stuck"), {"n": n, "how": how})
 
@@ -592,9 +599,9 @@ def verdict(case: Case, found: Sequence[Finding], write: Write) -> str:
         write("percent", 100 * case.share(of)) for of in ("computing", "waiting-in-tasks")
     )
     so_far = "" if case.is_over else " so far"
-    if case.share("other-runs") > MOST_WAITING:
+    if case.share("other-runs") > max(MOST_WAITING, case.share("waiting-in-tasks")):
         others = write("percent", 100 * case.share("other-runs"))
-        return f"Other runs had the threads for {others} of the time{so_far}: {share} computing"
+        return f"Other runs had {others} of the thread time{so_far}: {share} computing"
     if case.share("waiting-in-tasks") > MOST_WAITING:
         waiting = f"{waits} waiting in tasks, for files, locks, the interpreter or a busy CPU"
         most = max(case.budget.seconds, key=case.share)

@@ -265,7 +265,7 @@ class Transfers(WindowView):
         self.rects.set(
             {
                 "x": (drawn["start"] + drawn["stop"]) / 2 - zero,
-                "width": drawn["seconds"],
+                "width": np.maximum(drawn["seconds"], 1e-3),  # nothing is drawn of what has none
                 "y": drawn["row"] + np.where(is_incoming, -_HALF, _HALF) / 2 * 1.08,
                 "color": [colors.incoming if i else colors.outgoing for i in is_incoming],
                 "alpha": np.clip(rates / fastest, _PALEST, 1.0),

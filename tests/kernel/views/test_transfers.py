@@ -93,8 +93,9 @@ def test_all_or_the_last_minute_is_followed_until_the_reader_moves() -> None:
     assert view.timeline.times == pytest.approx((9040.5, 9100.5))
     view.command("fit")
     start, end = view.timeline.times
-    assert start < min(view.rects.model.data["x"])
-    assert end > max(view.rects.model.data["x"])
+    middle, width = (np.array(view.rects.model.data[name]) for name in ("x", "width"))
+    assert start < min(middle - width / 2)
+    assert end > max(middle + width / 2)
 
 
 def test_choice_of_another_worker_asks_for_it() -> None:
