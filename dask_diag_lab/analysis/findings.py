@@ -219,10 +219,12 @@ def _skew(case: Case) -> Found | None:
         stop = float(tasks["stop"][slow].max())
         others_end = float(tasks["stop"][others].max(initial=-inf))
         start = max(others_end, float(tasks["start"][slow].min()) + median_s)
+        if start >= stop:
+            continue
         moments, n_unfinished = case.n_unfinished
         began, ended = np.searchsorted(moments, (tasks["start"][slow].min(), stop))
         # Where there were too few tasks before they took long, they are not why.
-        if start >= stop or n_unfinished[max(began - 1, 0) : ended].max() < round(case.threads):
+        if n_unfinished[max(began - 1, 0) : ended].max() < round(case.threads):
             continue
         prefix, idle_s = case.names.get(of.prefix, ""), case.idle_in(start, stop)
         words: Words = {"n": len(slow), "of": n, "prefix": prefix, "longest": longest_s}
@@ -264,23 +266,26 @@ def _slow_worker(case: Case) -> Found | None:
 def _few_tasks(case: Case) -> Found | None:
     if not case.prefixes:
         return None
-    threads, (moments, n) = round(case.threads), case.n_unfinished
+    threads, rows, how = round(case.threads), case.prefixes[0].rows, ""
+    is_many = len(rows) >= 2 * threads
+    n_graphs = np.count_nonzero(np.bincount(case.tasks["graph"][rows]))
+    if is_many and n_graphs <= len(rows) / max(threads, 2):
+        return None
+    moments, n = case.n_unfinished
     lasts_s = np.diff(moments, append=moments[-1:])
     few_s = float(lasts_s[(n > 0) & (n < threads)].sum())
-    enough_s = float(lasts_s[n >= threads].sum())
-    rows, how = case.prefixes[0].rows, ""
-    if len(rows) >= 2 * threads:  # few at once, as the client waits before it submits more
+    if is_many:  # few at once, as the client waits before it submits more
+        enough_s = float(lasts_s[n >= threads].sum())
         at_once = round(float((n * lasts_s).sum()) / max(few_s + enough_s, 1e-9))
-        is_one_graph = len(np.unique(case.tasks["graph"][rows])) <= len(rows) / max(threads, 2)
-        if is_one_graph or enough_s > 0.05 * case.wall_s or at_once > threads / 2:
+        if enough_s > 0.05 * case.wall_s or at_once > threads / 2:
             return None
         how = f", {at_once or 1} at once,"
-    largest, path = case.prefixes[0], critical_path(case)
+    path = critical_path(case)
     if not path.steps:  # it is not known why there were few
         return None
     if path.n_chain > 2 and float(case.tasks["seconds"].sum()) < 1.5 * path.chain_s:
         return None
-    prefix = case.names.get(largest.prefix, "")
+    prefix = case.names.get(case.prefixes[0].prefix, "")
     words: Words = {"n": len(rows), "threads": threads, "prefix": prefix, "few": few_s, "how": how}
     lost_s = case.seconds("dependencies")
     return Found(few_s / case.wall_s, 1, lost_s, _of("dependencies"), words, prefix)
