@@ -35,7 +35,7 @@ faster it could be."""
 SPILLING: Final = 0.1
 """Of the thread time on disk: tasks and data come late, and are unbalanced, because of it."""
 LEAST_SPILLS: Final = 5
-"""Reads and writes: fewer are no finding of their own."""
+"""Reads and writes: fewer are no finding of their own; `Rule.least_n` of `spill`."""
 LONG_S: Final = 0.1
 """Tasks of this length cost next to nothing beside what they do."""
 LARGE: Final = 1e5
@@ -222,9 +222,10 @@ def _skew(case: Case) -> Found | None:
         if start >= stop:
             continue
         moments, n_unfinished = case.n_unfinished
-        began, ended = np.searchsorted(moments, (tasks["start"][slow].min(), stop))
-        # Where there were too few tasks before they took long, they are not why.
-        if n_unfinished[max(began - 1, 0) : ended].max() < round(case.threads):
+        could = np.fmin(tasks["ready"], tasks["start"])[slow].min()
+        first, last = np.searchsorted(moments, (could, stop))
+        # Where there were too few tasks from then on, they are not why.
+        if n_unfinished[first:last].max() < round(case.threads):
             continue
         prefix, idle_s = case.names.get(of.prefix, ""), case.idle_in(start, stop)
         words: Words = {"n": len(slow), "of": n, "prefix": prefix, "longest": longest_s}
